@@ -86,12 +86,44 @@ double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fe
   return std::min(1.0, supply(gpu, math, tile, element, fetched));
 }
 
-GemmPlan plan_with(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
-                   const Tile& tile) {
+// GPUs whose fastest kernels copy by cp.async and multiply by mma.sync: those of 9.x and 10.x have
+// wgmma and tcgen05 for that, those of 12.x have not.
+bool copies_by_cp_async(const Gpu& gpu) {
+  const int generation = architecture_of(gpu).capability / 10;
+  return generation == 8 || generation == 12;
+}
+
+// Threads that the load and store units of their SMs serve in a cycle, as the figures of an SM in
+// NVIDIA's white papers have them: 32 of GA100, 16 of GA102 and AD102; of GB202 carried over.
+double served_threads(const Gpu& gpu) {
+  return architecture_of(gpu).capability == 80 ? 32 : 16;
+}
+
+// For each flop of a tile at the unit's peak, what loads and stores of its operands take that move
+// one number a thread: one of each for every number of both slices.
+double moved_one_by_one(const Gpu& gpu, Math math, const Tile& tile) {
+  const double flops_per_cycle = *peak_flops_per_s(gpu, math) / gpu.sm_count / gpu.boost_clock_hz;
+  const double arithmetic = 2.0 * tile.m * tile.n / flops_per_cycle;
+  return 2.0 * (tile.m + tile.n) / served_threads(gpu) / arithmetic;
+}
+
+struct Sides {
+  std::int64_t m = 0, n = 0, k = 0;
+  bool a_turned = false;
+  // Rows begin at multiples of so many bytes.
+  bool begin_at(std::int64_t bytes, std::int64_t element) const {
+    return (a_turned ? m : k) * element % bytes == 0 && n * element % bytes == 0;
+  }
+};
+
+GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile& tile) {
+  const auto [m, n, k, a_turned] = sides;
   const std::int64_t element = element_bytes(type);
   GemmPlan plan;
   plan.math = unit_for(gpu, type);
-  plan.aligned = k * element % 16 == 0 && n * element % 16 == 0;
+  plan.aligned = sides.begin_at(16, element);
+  plan.one_by_one =
+      copies_by_cp_async(gpu) && plan.on_tensor_cores() && !sides.begin_at(4, element);
   plan.tile_m = tile.m;
   plan.tile_n = tile.n;
   plan.tiles_m = (m - 1) / tile.m + 1;
@@ -107,19 +139,14 @@ GemmPlan plan_with(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t 
   const double fetched =
       plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
   plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
+  if (plan.one_by_one)
+    plan.efficiency = 1 / (1 / plan.efficiency + moved_one_by_one(gpu, plan.math, tile));
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
              length = static_cast<double>(k);
   plan.flops = 2 * rows * columns * length;
   plan.tile_flops = 2.0 * tile.m * tile.n * length;
   plan.bytes = (rows * length + length * columns + rows * columns) * static_cast<double>(element);
   return plan;
-}
-
-// In operations of one SM at its peak.
-double waves_of(const Gpu& gpu, const GemmPlan& plan) {
-  const std::int64_t deep = (plan.blocks() - 1) / gpu.sm_count + 1;
-  return static_cast<double>(deep) * plan.tile_flops / static_cast<double>(plan.parts) /
-         plan.efficiency;
 }
 
 }  // namespace
@@ -175,17 +202,23 @@ TileBlock tile_block(const Gpu& gpu, int tile_m, int tile_n) {
 
 GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type) {
   check_sides(m, n, k);
-  return plan_with(gpu, m, n, k, type, choose_tile(gpu, m, n));
+  return plan_with(gpu, {m, n, k}, type, choose_tile(gpu, m, n));
 }
 
-GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k,
-                      GemmType type) {
+double waves_of(const Gpu& gpu, const GemmPlan& plan) {
+  const std::int64_t deep = (plan.blocks() - 1) / gpu.sm_count + 1;
+  return static_cast<double>(deep) * plan.tile_flops / static_cast<double>(plan.parts) /
+         plan.efficiency;
+}
+
+GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
+                      bool a_turned) {
   constexpr std::int64_t kLeastPart = 256;  // assumed: below it a block's start and sum outweigh it
   check_sides(m, n, k);
   std::optional<GemmPlan> best;
   for (const Tile& tile : kTiles) {
     if (!fits(tile, m, n)) continue;
-    GemmPlan plan = plan_with(gpu, m, n, k, type, tile);
+    GemmPlan plan = plan_with(gpu, {m, n, k, a_turned}, type, tile);
     const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / plan.tiles());
     plan.parts = std::clamp<std::int64_t>(k / kLeastPart, 1, room);
     if (!best || waves_of(gpu, plan) < waves_of(gpu, *best)) best = std::move(plan);

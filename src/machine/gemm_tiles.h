@@ -18,6 +18,9 @@ struct GemmPlan {
   Math math = Math::kFp32;  // a tensor type only where the GPU has the unit
   // Rows begin at multiples of 16 bytes, as tensor cores are fed best.
   bool aligned = true;
+  // Rows of 16-bit numbers begin at odd places, where cp.async copies nothing (8.x, 12.x): each
+  // number goes to shared memory through a register.
+  bool one_by_one = false;
   int tile_m = 0, tile_n = 0;
   std::int64_t tiles_m = 0, tiles_n = 0;
   std::int64_t parts = 1;         // that k is cut into, one block each: split-K
@@ -66,9 +69,13 @@ GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t 
 
 // The same with the tile whose waves take the least time, k cut into parts of at least 256 where
 // tiles leave SMs idle: what a heuristic is for that compares candidates, as cuBLAS's for its many
-// sizes does (assumed).
-GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k,
-                      GemmType type);
+// sizes does (assumed). `a_turned`: A lies turned round, its rows in memory m long, not k, as a
+// weight's gradient reads that of the results.
+GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
+                      bool a_turned = false);
+
+// Of a plan's waves, in operations of one SM at its peak: compares plans of one GPU's unit.
+double waves_of(const Gpu& gpu, const GemmPlan& plan);
 
 // Threads, registers a thread and shared memory of a block that computes such a tile: accumulators
 // are spread over the threads, 64 registers beside them are assumed; three slices of A and B, two

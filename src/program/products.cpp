@@ -21,13 +21,35 @@ machine::Math math_of(const Operation& operation, const machine::Gpu& gpu) {
   return machine::unit_for(gpu, gemm_type(operation.type));
 }
 
+machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& gpu) {
+  const auto* linear = std::get_if<Linear>(&operation.function);
+  const bool turned = linear && linear->part == Part::kWeightGradient;
+  const machine::GemmType type = gemm_type(operation.type);
+  const machine::GemmPlan plan =
+      machine::plan_product(gpu, operation.m, operation.n, operation.k, type, turned);
+  if (!operation.compiled || plan.aligned || !plan.on_tensor_cores()) return plan;
+
+  const auto padded = [&](std::int64_t side) {
+    const std::int64_t numbers = 16 / size_of(operation.type);
+    return (side + numbers - 1) / numbers * numbers;
+  };
+  machine::GemmPlan aligned = machine::plan_product(gpu, padded(operation.m), padded(operation.n),
+                                                    padded(operation.k), type, turned);
+  constexpr double kMuchQuicker = 1.1;
+  if (machine::waves_of(gpu, plan) <= kMuchQuicker * machine::waves_of(gpu, aligned)) return plan;
+  aligned.flops = plan.flops;
+  aligned.bytes = plan.bytes;
+  return aligned;
+}
+
 // A product of the workload `gemm` has the largest tiles, one of a model those that take the least
 // time. Convolutions and attention have grids of their own.
 std::optional<machine::GemmPlan> tiles_of(const Operation& operation, const machine::Gpu& gpu) {
   if (operation.kind != OperationKind::kGemm || operation.efficiency > 0) return std::nullopt;
-  const machine::GemmType type = gemm_type(operation.type);
-  for (const auto plan : {machine::plan_gemm, machine::plan_product}) {
-    machine::GemmPlan tiles = plan(gpu, operation.m, operation.n, operation.k, type);
+  for (const bool of_model : {false, true}) {
+    machine::GemmPlan tiles = of_model ? product_plan(operation, gpu)
+                                       : machine::plan_gemm(gpu, operation.m, operation.n,
+                                                            operation.k, gemm_type(operation.type));
     if (tiles.blocks() == operation.blocks && tiles.flops == operation.flops &&
         tiles.threads == operation.threads)
       return tiles;

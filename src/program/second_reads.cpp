@@ -20,4 +20,13 @@ SecondRead second_read(const BatchNorm& norm, std::int64_t images) {
   return {block * static_cast<double>(norm.channels), block};
 }
 
+SecondRead second_read(const LogSoftmax& softmax, std::int64_t bytes) {
+  constexpr std::int64_t kMostOfWarp = 1024;
+  if (softmax.classes <= kMostOfWarp) return {};
+  const auto all = static_cast<double>(bytes);
+  const double row = all / static_cast<double>(softmax.rows);
+  if (softmax.part == Part::kForward) return {2 * all, row * 4 / 3};
+  return {all, 2 * row};
+}
+
 }  // namespace trainscope::program

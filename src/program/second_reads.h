@@ -22,4 +22,12 @@ struct SecondRead {
 // what a thread keeps, of each operand, in registers of four bytes. `images`: bytes of the batch.
 SecondRead second_read(const BatchNorm& norm, std::int64_t images);
 
+// A row of more than 1024 is no warp's: a block reads it for its greatest, again for the sum, and
+// once more for what it writes; backward the gradient for its sum and for what it writes
+// (aten/src/ATen/native/cuda/SoftMax.cu, cunn_SoftMaxForward and cunn_SoftMaxBackward; rows of up
+// to 48 KiB that newer versions keep in shared memory are read so, too). What lies between two
+// readings of a row counts what the last of a block's passes moves beside it: of three passes one
+// writes a row, of two one reads and writes one more. `bytes`: of all rows.
+SecondRead second_read(const LogSoftmax& softmax, std::int64_t bytes);
+
 }  // namespace trainscope::program

@@ -40,6 +40,11 @@ class L2Residency {
     int times = 1;  // that it is read or written
     bool read = false;
   };
+  struct ReadAgain {
+    double bytes = 0;
+    double footprint = 0;  // distinct bytes between two readings
+  };
+  ReadAgain read_again(const program::Operation& operation) const;
   void gather(const program::Operation& operation);
   std::size_t place_of(program::Index buffer) const;
   std::uint32_t& place_for(program::Index buffer);

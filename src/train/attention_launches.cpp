@@ -57,8 +57,18 @@ void AttentionLaunches::each(const PassNames& names, double flops_each) {
            2 * tokens()));
 }
 
+void AttentionLaunches::times_probabilities(double bytes, std::vector<Index> reads,
+                                            std::vector<Index> writes) {
+  Operation one =
+      pointwise("mul", "SoftmaxBackward0", OperationKind::kElementwise, scores(), 1, bytes);
+  one.reads = std::move(reads);
+  one.writes = std::move(writes);
+  add(std::move(one));
+}
+
 void AttentionLaunches::softmax(const PassNames& names, double flops_each, double bytes,
-                                std::vector<Index> reads, std::vector<Index> writes) {
+                                std::vector<Index> reads, std::vector<Index> writes,
+                                bool same_operator) {
   // A warp a row, four of them a block; of longer rows a block a row (PersistentSoftmax.cuh;
   // Inductor's, fusion.cpp).
   constexpr std::int64_t kMostPersistent = 1024, kWarps = 4, kMostWarps = 32;
@@ -72,7 +82,7 @@ void AttentionLaunches::softmax(const PassNames& names, double flops_each, doubl
       static_cast<int>(machine::kWarp * (persistent ? kWarps : std::min(warps, kMostWarps)));
   one.reads = std::move(reads);
   one.writes = std::move(writes);
-  add(std::move(one));
+  add(std::move(one), same_operator);
 }
 
 void AttentionLaunches::product(const char* framework, std::int64_t columns, std::int64_t terms,

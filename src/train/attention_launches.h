@@ -48,7 +48,13 @@ class AttentionLaunches {
   void each(const PassNames& names, double flops_each);
   // A row of scores at a time.
   void softmax(const PassNames& names, double flops_each, double bytes,
-               std::vector<program::Index> reads, std::vector<program::Index> writes);
+               std::vector<program::Index> reads, std::vector<program::Index> writes,
+               bool same_operator = false);
+  // The gradient of a softmax is made of the product of its result and what comes back, which a
+  // kernel before it writes (aten/src/ATen/native/cuda/SoftMax.cu, softmax_backward_cuda_out).
+  // `bytes`: of three matrices of the scores' size.
+  void times_probabilities(double bytes, std::vector<program::Index> reads,
+                           std::vector<program::Index> writes);
   // One of rows of all heads, one head after another, each with a matrix of its own; a side of it
   // or what it sums over is the head's width, the other the length.
   void product(const char* framework, std::int64_t columns, std::int64_t terms,

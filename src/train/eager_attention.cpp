@@ -91,9 +91,11 @@ class EagerAttention {
     if (widened)
       gradient = pass("cast", "ToCopyBackward0", 1, gradient,
                       square("gradient of probabilities in float32", wide_));
+    const Index weighted = square("gradient times probabilities", wide_);
+    all_.times_probabilities(bytes({gradient, result, weighted}), {gradient, result}, {weighted});
     const Index scores = square("gradient of scores", casts() ? wide_ : type_);
-    all_.softmax({"softmax_backward", "SoftmaxBackward0", {}}, 4, bytes({gradient, result, scores}),
-                 {gradient, result}, {scores});
+    all_.softmax({"softmax_backward", "SoftmaxBackward0", {}}, 3, bytes({weighted, result, scores}),
+                 {weighted, result}, {scores}, true);
     gradient = scores;
     if (casts())
       gradient =

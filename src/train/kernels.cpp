@@ -299,6 +299,8 @@ double traffic(const program::Program& program, const program::Function& functio
   }
   if (const auto* norm = std::get_if<program::BatchNorm>(&function))
     bytes += program::second_read(*norm, program.buffers[operands.reads[0]].bytes).bytes;
+  if (const auto* softmax = std::get_if<program::LogSoftmax>(&function))
+    bytes += program::second_read(*softmax, program.buffers[operands.reads[0]].bytes).bytes;
   return bytes;
 }
 

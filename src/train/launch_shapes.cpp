@@ -109,7 +109,9 @@ class Shaper {
   Shape operator()(const program::LogSoftmax& f) const {
     constexpr std::int64_t kMostOfWarp = 1024, kWarps = 4;
     if (f.classes <= kMostOfWarp) return {ceil_div(f.rows, kWarps), kElementwise};
-    return rows(f.rows, f.classes, machine::kMostThreads);
+    constexpr std::int64_t kMostBackward = 512;
+    return rows(f.rows, f.classes,
+                f.part == Part::kForward ? machine::kMostThreads : kMostBackward);
   }
   Shape operator()(const program::NllLoss& f) const {
     if (f.part == Part::kForward) return {1, machine::kWarp};
@@ -132,8 +134,7 @@ class Shaper {
 
  private:
   Shape product() const {
-    const machine::GemmPlan plan = machine::plan_product(
-        gpu_, operation_.m, operation_.n, operation_.k, program::gemm_type(operation_.type));
+    const machine::GemmPlan plan = program::product_plan(operation_, gpu_);
     return {plan.blocks(),
             plan.threads,
             plan.registers,

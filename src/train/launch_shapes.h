@@ -9,7 +9,7 @@
 //   layer norm             a row a block, 128 threads            layer_norm_kernel.cu
 //     of weight and bias   32 columns a block, 32 x 32 threads   layer_norm_kernel.cu
 //   log_softmax            rows of 1024 at most: a row a warp,   PersistentSoftmax.cuh, SoftMax.cu
-//                          4 warps; longer: a row a block, up to 1024 threads
+//                          4 warps; longer: a row a block, up to 1024 threads, backward 512
 //   sums                   512 threads, 16 elements each         Reduce.cuh
 //   nll_loss               one block of 32 threads               NLLLoss2d.cu, Loss.cu
 //   lookups in tables      128 threads of 4 elements             Indexing.cu
@@ -19,7 +19,7 @@
 //                          row a block                           triton_heuristics.py
 //   flash attention        128 rows a block: forward 128, backward 256 threads (flash-attention's
 //                          flash_fwd_launch_template.h and flash_bwd_launch_template.h)
-//   matrix products        machine/gemm_tiles.h: plan_product; batched ones as one of all rows
+//   matrix products        program/products.h: product_plan; batched ones as one of all rows
 //   convolutions           machine/convolution.h
 //
 // Assumed, since no source tells them: 32 registers a thread but for products, convolutions and

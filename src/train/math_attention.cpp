@@ -42,8 +42,11 @@ class MathAttention {
     copy("UnsafeViewBackward0");
     all_.product("BmmBackward0", f_.width, f_.length, {all_.probabilities()}, {});
     all_.product("BmmBackward0", f_.length, f_.width, {}, {scores_}, true);
-    all_.softmax({"softmax_backward", "SoftmaxBackward0", "_softmax_backward_data_mul"}, 4,
-                 3 * all_.square(), {scores_}, {});  // in place
+    if (!all_.is_fused())
+      all_.times_probabilities(3 * all_.square(), {scores_, all_.probabilities()}, {});  // in place
+    all_.softmax({"softmax_backward", "SoftmaxBackward0", "_softmax_backward_data_mul"},
+                 all_.is_fused() ? 4 : 3, 3 * all_.square(), {scores_}, {},  // in place
+                 !all_.is_fused());
     all_.product("BmmBackward0", f_.width, f_.length, {scores_}, {});
     all_.product("BmmBackward0", f_.width, f_.length, {scores_}, {}, true);
     for (int i = 0; i < 2 && !all_.is_fused(); ++i) all_.each({"mul", "MulBackward0", {}}, 1);

@@ -104,15 +104,17 @@ TEST_CASE("a kernel that finds no room begins when there is some, and says so") 
   CHECK(kernels[1].cause == trace::Cause::kRoom);
 }
 
-TEST_CASE("1793 instead of 1792 takes a wave more, and most of twice the time") {
-  const Run even = product(1792), odd = product(1793);
+TEST_CASE("1800 instead of 1792 takes a wave more, and most of twice the time; 1793 longer still") {
+  const Run even = product(1792), more = product(1800), odd = product(1793);
   CHECK(value(even, "sm.waves") == 1);
+  CHECK(value(more, "sm.waves") == 2);
   CHECK(value(odd, "sm.waves") == 2);
   CHECK(value(even, "sm.utilization") == Approx(98.0 / 108).epsilon(0.01));
   // Bounds of the efficiency: 0.907 and 0.556.
-  const double slower = value(even, "flops.achieved") / value(odd, "flops.achieved");
+  const double slower = value(even, "flops.achieved") / value(more, "flops.achieved");
   CHECK(slower > 1.5);
   CHECK(slower < 2.1);
+  CHECK(value(odd, "flops.achieved") < 0.7 * value(more, "flops.achieved"));
 }
 
 TEST_CASE("a large product reaches the best that was measured, on the unit of its type") {

@@ -82,12 +82,37 @@ TEST_CASE("every tile of every GPU can be launched, and reaches no more than the
         shape.dynamic_shared = plan.shared_bytes;
         CHECK_NOTHROW(check_launch(gpu, shape));
         CHECK(plan.efficiency > 0);
-        CHECK(plan.efficiency <= gpu.gemm_efficiency * (1 + 1e-12));
+        CHECK(plan.efficiency <= product_share(gpu, plan.math) * (1 + 1e-12));
         CHECK(plan.tile_flops * static_cast<double>(plan.tiles()) >= plan.flops);
         CHECK(plan.tiles_m * plan.tile_m - side < plan.tile_m);
       }
     }
   }
+}
+
+TEST_CASE("odd rows of 16-bit numbers are fetched number by number from 8.0 on, for longer") {
+  const auto share = [](const char* machine, std::int64_t n, std::int64_t k, GemmType type,
+                        std::int64_t m = 16384, bool a_turned = false) {
+    const Gpu gpu = load_machine(machine).gpu;
+    return plan_product(gpu, m, n, k, type, a_turned).efficiency /
+           product_share(gpu, Math::kTensorFp16);
+  };
+  const char* const a100_machine = "a100-sxm-1";
+  CHECK(share(a100_machine, 50304, 768, GemmType::kBf16) == Approx(1));
+  // cp.async copies 4 bytes, but not 2 (PTX ISA): two numbers of 16 bits, or one of 32.
+  CHECK(share(a100_machine, 50258, 768, GemmType::kBf16) == Approx(1));
+  CHECK(share(a100_machine, 50257, 768, GemmType::kTf32) == Approx(1));
+  CHECK(share(a100_machine, 50257, 768, GemmType::kBf16) < 0.7);
+  CHECK(share(a100_machine, 768, 50257, GemmType::kFp16) < 0.7);
+  // Rows of the results, as a weight's gradient reads them, are m long; how many there are is free.
+  CHECK(share(a100_machine, 768, 16384, GemmType::kBf16, 50257, true) < 0.7);
+  CHECK(share(a100_machine, 768, 16385, GemmType::kBf16, 50304, true) == Approx(1));
+  CHECK(share(a100_machine, 768, 768, GemmType::kBf16, 16385) ==
+        share(a100_machine, 768, 768, GemmType::kBf16, 16384));
+  // Measured on a GPU of 8.6: 0.59 and 0.65 of what aligned rows reach, for the gradients of
+  // GPT-2's logits (b-vitamins/slinoss, docs/kernels.md).
+  CHECK(share("a6000-1", 576, 50257, GemmType::kBf16, 8192) == Approx(0.59).epsilon(0.12));
+  CHECK(share("a6000-1", 576, 8192, GemmType::kBf16, 50257, true) == Approx(0.65).epsilon(0.12));
 }
 
 TEST_CASE("a product of nothing, or of more than can be counted, is refused") {

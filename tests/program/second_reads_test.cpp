@@ -23,6 +23,17 @@ TEST_CASE("batch norm reads large images a second time, forward one operand, bac
   CHECK(passes(norm) == 0);
 }
 
+TEST_CASE("log_softmax reads rows of more than a warp's again: twice, and once backward") {
+  const auto passes = [](LogSoftmax softmax) {
+    const std::int64_t bytes = 4 * softmax.rows * softmax.classes;
+    return second_read(softmax, bytes).bytes / static_cast<double>(bytes);
+  };
+  CHECK(passes({512, 1024}) == 0);
+  CHECK(passes({512, 1025}) == 2);
+  CHECK(passes({512, 50257, Part::kInputGradient}) == 1);
+  CHECK(passes({512, 1024, Part::kInputGradient}) == 0);
+}
+
 TEST_CASE("a channel that fits in a block's registers is read once") {
   CHECK(passes({32, 1024, 14, 14}) == 0);
   CHECK(passes({10, 8, 32, 32}) == 0);  // 512 threads of 20 numbers

