@@ -35,6 +35,8 @@ constexpr std::array kTransformers{
     Transformer{"gpt2", Family::kGpt2, 12, 768, 12, 50257, 1024},
     Transformer{"gpt2-large", Family::kGpt2, 36, 1280, 20, 50257, 1024},
     Transformer{"gpt3-xl", Family::kGpt2, 24, 2048, 16, 50257, 2048},
+    // What NeuSight (ASPLOS'25) measured as GPT3-XL: its gpt3_xl.json has all 24 heads of 128.
+    Transformer{"gpt2-2.9b", Family::kGpt2, 24, 3072, 24, 50257, 2048},
     Transformer{"opt-1.3b", Family::kOpt, 24, 2048, 32, 50272, 2048},
 };
 

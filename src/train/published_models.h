@@ -18,7 +18,7 @@ namespace trainscope::train {
 Graph build_resnet(const program::Config& config, const TrainingData& data, std::int64_t batch);
 bool is_resnet(std::string_view model);
 
-// bert-large (BertForMaskedLM), gpt2, gpt2-large, gpt3-xl (GPT2LMHeadModel), opt-1.3b
+// bert-large (BertForMaskedLM), gpt2, gpt2-large, gpt2-2.9b, gpt3-xl (GPT2LMHeadModel), opt-1.3b
 // (OPTForCausalLM), of Hugging Face's transformers. model.dropout is the share that is dropped of
 // what blocks add to their input and of the embeddings; attention's own is not modelled. Throws
 // InputError for data that are not texts, or longer ones than the model has positions.

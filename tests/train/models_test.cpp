@@ -114,11 +114,9 @@ struct Shape {
   double layers, width, vocabulary;
 };
 
-const Shape kTransformers[] = {{"bert-large", 24, 1024, 30522},
-                               {"gpt2", 12, 768, 50257},
-                               {"gpt2-large", 36, 1280, 50257},
-                               {"gpt3-xl", 24, 2048, 50257},
-                               {"opt-1.3b", 24, 2048, 50272}};
+const Shape kTransformers[] = {{"bert-large", 24, 1024, 30522}, {"gpt2", 12, 768, 50257},
+                               {"gpt2-large", 36, 1280, 50257}, {"gpt2-2.9b", 24, 3072, 50257},
+                               {"gpt3-xl", 24, 2048, 50257},    {"opt-1.3b", 24, 2048, 50272}};
 
 }  // namespace
 
@@ -139,6 +137,8 @@ TEST_CASE("published models have the published numbers of parameters") {
   // "1.3B" of Table 2.1 of arXiv:2005.14165.
   CHECK(static_cast<double>(graph_of(model_config("gpt3-xl"), 1).parameter_count()) ==
         Approx(1.3e9).epsilon(0.02));
+  CHECK(static_cast<double>(graph_of(model_config("gpt2-2.9b"), 1).parameter_count()) ==
+        Approx(2.9e9).epsilon(0.02));
 }
 
 TEST_CASE("published models list their parameters as named_parameters() does") {
