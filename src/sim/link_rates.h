@@ -20,7 +20,7 @@ namespace trainscope::sim {
 
 using Tick = std::int64_t;
 inline constexpr Tick kTicks = 1024;  // in a nanosecond
-inline constexpr Nanos in_nanos(Tick tick) {
+constexpr Nanos in_nanos(Tick tick) {
   return (tick + kTicks - 1) / kTicks;
 }  // rounded up
 

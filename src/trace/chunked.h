@@ -79,7 +79,9 @@ class Chunked {
   static Place place_of(std::uint32_t index) {
     const std::uint64_t shifted = std::uint64_t{index} + kFirst;
     const auto chunk = static_cast<std::uint32_t>(std::bit_width(shifted / kFirst)) - 1;
-    return {chunk, static_cast<std::uint32_t>(shifted - (std::uint64_t{kFirst} << chunk))};
+    // `shifted` is at least kFirst, so `chunk` wraps round nowhere.
+    const std::uint64_t begin = std::uint64_t{kFirst} << chunk;  // NOLINT(*-core.BitwiseShift)
+    return {chunk, static_cast<std::uint32_t>(shifted - begin)};
   }
 
   std::array<std::atomic<T*>, kChunks> chunks_{};
