@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/median.h"
 #include "trace/merge_origin.h"
 #include "trace/moved.h"
+#include "trace/rank_clocks.h"
 #include "trace/same_collectives.h"
 
 namespace trainscope::trace {
@@ -15,25 +15,6 @@ namespace {
 
 int world_of(const std::vector<const Trace*>& ranks, int world) {
   return std::max(world, static_cast<int>(ranks.size()));
-}
-
-// How much later a trace's time 0 is set than the first's, as their recorders' clocks have it.
-Nanos by_recorders(const Trace& first, const Trace& other) {
-  constexpr Nanos kHour = Nanos{3600} * 1'000'000'000;
-  const Nanos a = first.origin().clock_start, b = other.origin().clock_start;
-  Nanos apart = 0;
-  if (a == 0 || b == 0 || __builtin_sub_overflow(a, b, &apart)) return 0;
-  return apart > -kHour && apart < kHour ? apart : 0;
-}
-
-// How much later than one trace has it the other has the end of each collective that both have.
-std::vector<Nanos> ends_apart(const Trace& one, const Collectives& of_one, const Trace& other,
-                              const Collectives& of_other) {
-  std::vector<Nanos> apart;
-  for (const auto& [key, id] : of_other)
-    if (const auto same = of_one.find(key); same != of_one.end() && ends_together(key.operation))
-      apart.push_back(other.spans()[id].end() - one.spans()[same->second].end());
-  return apart;
 }
 
 // The rank that comes last to a collective, and when; of how many that are here.
@@ -192,10 +173,14 @@ class Merger {
     for_each(from.samples(), [&](Sample sample, std::uint32_t) {
       merged_->add_sample({sample.time - offsets_[rank], sample.value, places.lanes[sample.lane]});
     });
-    for_each(from.steps(),
-             [&](const TrainingStep& step, std::uint32_t) { merged_->add_step(step); });
-    for_each(from.evaluations(),
-             [&](const Evaluation& one, std::uint32_t) { merged_->add_evaluation(one); });
+    for_each(from.steps(), [&](TrainingStep step, std::uint32_t) {
+      step.time -= offsets_[rank];
+      merged_->add_step(step);
+    });
+    for_each(from.evaluations(), [&](Evaluation one, std::uint32_t) {
+      one.time -= offsets_[rank];
+      merged_->add_evaluation(one);
+    });
     // Parts of one run say each what all of it has lost.
     if (!merging_.parts || rank == 0) add_dropped(from, rank);
     add_allocator_events(from, rank);
@@ -236,34 +221,6 @@ class Merger {
 };
 
 }  // namespace
-
-ClockOffsets clock_offsets(const std::vector<const Trace*>& ranks, int world) {
-  ClockOffsets offsets{std::vector<Nanos>(ranks.size()), {}};
-  const std::vector<Collectives> all = same_collectives(ranks, world_of(ranks, world));
-  constexpr Nanos kFar = Nanos{1} << 60;  // a file may claim any time
-  std::vector<bool> joined(ranks.size(), false);
-  std::vector<std::size_t> known{0};
-  joined[0] = true;
-  // Those that share a collective with the first, then those that share one with these.
-  for (std::size_t next = 0; next < known.size(); ++next)
-    for (std::size_t i = 1; i < ranks.size(); ++i) {
-      if (joined[i]) continue;
-      const std::size_t from = known[next];
-      const std::vector<Nanos> apart = ends_apart(*ranks[from], all[from], *ranks[i], all[i]);
-      if (apart.empty()) continue;
-      const Nanos later = offsets.later[from] + median(apart);
-      if (later <= -kFar || later >= kFar) continue;
-      offsets.later[i] = later;
-      joined[i] = true;
-      known.push_back(i);
-    }
-  for (std::size_t i = 1; i < ranks.size(); ++i) {
-    if (joined[i]) continue;
-    offsets.unjoined.push_back(static_cast<int>(i));
-    offsets.later[i] = by_recorders(*ranks[0], *ranks[i]);
-  }
-  return offsets;
-}
 
 std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks, const Merging& merging) {
   return Merger(ranks, merging).merge();

@@ -17,22 +17,10 @@ struct Merging {
   bool parts = false;
 };
 
-// How much later than the first trace's clock each one's is, in nanoseconds; 0 for the first. No
-// rank comes out of an all-reduce, all-gather or reduce-scatter before the last has come in, and
-// all come out nearly at once: the median over all of them of how far a rank's end is from the
-// first's, or from that of a rank whose clock is found in this way. Of a trace that has none in
-// common with these, the recorders' clocks decide where both are known and lie within an hour;
-// else 0.
-struct ClockOffsets {
-  std::vector<Nanos> later;
-  std::vector<int> unjoined;  // places of the traces that have no collective in common
-};
-ClockOffsets clock_offsets(const std::vector<const Trace*>& ranks, int world = 0);
-
-// All of them on the clock of the first, by rank; time 0 is the first's. Lanes on which nothing
-// happens are only kept of the first, and of parts. Of a collective all of whose ranks are here, a
-// rank's span from its own beginning to the last rank's becomes a wait for that one. The origin is
-// the first's, with what the others' say beside it.
+// All of them on the clock of the first (rank_clocks.h), by rank; time 0 is the first's. Lanes on
+// which nothing happens are only kept of the first, and of parts. Of a collective all of whose
+// ranks are here, a rank's span from its own beginning to the last rank's becomes a wait for that
+// one. The origin is the first's, with what the others' say beside it.
 std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks,
                                    const Merging& merging = {});
 

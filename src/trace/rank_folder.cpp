@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/rank_words.h"
 #include "trace/merge.h"
+#include "trace/rank_clocks.h"
 #include "trace/ranks.h"
 
 namespace trainscope::trace {
@@ -63,7 +64,7 @@ bool same_origin(const Origin& a, const Origin& b) {
 
 // Whether our own writer wrote the files of one run. It cuts them from one trace, and ranks that
 // were recorded by processes of their own, with clocks of their own, have been laid on the first
-// one's by the ends of collectives as that was put together (analysis/rank_run.cpp). Of another
+// one's as that was put together (analysis/rank_run.cpp). Of another
 // recording, the clock that it began by differs.
 bool is_one_run(const std::vector<RankFile>& files) {
   const RankFile& first = files.front();
@@ -126,12 +127,11 @@ std::string words_of(const Merging& merging, const std::vector<const Trace*>& tr
       ", " + (all ? std::to_string(count) + " ranks"
                   : range_words(merging.ranks) + " of " + std::to_string(merging.world));
   if (merging.parts) return text;
-  const std::vector<int> unjoined = clock_offsets(traces, merging.world).unjoined;
-  if (static_cast<int>(unjoined.size()) + 1 < count)
-    text += ", their clocks laid on one another by the ends of collectives";
-  if (unjoined.empty()) return text;
+  const ClockOffsets clocks = clock_offsets(traces, merging.world);
+  if (const std::string words = clock_words(clocks); !words.empty()) text += ", " + words;
+  if (clocks.unjoined.empty()) return text;
   std::vector<int> alone;
-  for (const int i : unjoined) alone.push_back(merging.ranks[static_cast<std::size_t>(i)]);
+  for (const int i : clocks.unjoined) alone.push_back(merging.ranks[static_cast<std::size_t>(i)]);
   return text + ", " + range_words(alone) + " without a collective in common with " +
          rank_words({merging.ranks.front()}) + ": by the clock of its file";
 }

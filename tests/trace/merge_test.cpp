@@ -8,6 +8,7 @@
 
 #include "trace/bytes.h"
 #include "trace/index.h"
+#include "trace/rank_clocks.h"
 #include "trace/trace_bytes.h"
 
 using namespace trainscope;
@@ -294,4 +295,97 @@ TEST_CASE("lanes of the host say whose they are, once, and other lanes keep thei
   CHECK(merged->lanes()[2].name == "host main, rank 1");
   CHECK(merged->lanes()[3].name == "stream 7");
   CHECK(merge_ranks({traces[0].get()})->lanes()[0].name == "host main");
+}
+
+namespace {
+
+// Ranks in a row that send to the next and back, whose messages take at least `quickest`, and
+// longer where somebody comes late.
+std::vector<Rank> ranks_that_send(std::mt19937& random, const std::vector<Nanos>& offsets,
+                                  Nanos quickest) {
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    ranks.emplace_back(static_cast<int>(i), offsets[i]);
+  Nanos time = 100;
+  for (int sequence = 0; sequence < 40; ++sequence)
+    for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
+      const bool forward = sequence % 2 == 0;
+      Rank &from = ranks[forward ? i : i + 1], &to = ranks[forward ? i + 1 : i];
+      const Nanos sent = time + static_cast<Nanos>(random() % 3000);
+      const Nanos come = time + static_cast<Nanos>(random() % 3000);
+      const Nanos end = std::max(sent, come) + quickest + static_cast<Nanos>(random() % 50);
+      const std::string pair = std::to_string(i + 1);
+      from.add_sum(sent, end, sequence, "send", pair, 2);
+      to.add_sum(come, end + 20, sequence, "recv", pair, 2);
+      time = end + 100;
+    }
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("clocks of ranks that only send are laid so that nothing is received before it is sent") {
+  std::mt19937 random(5);
+  const std::vector<Nanos> offsets{0, 7'000'000, -123'456, 999};
+  constexpr Nanos kQuickest = 400;
+  const std::vector<Rank> ranks = ranks_that_send(random, offsets, kQuickest);
+  const ClockOffsets found = clock_offsets(traces_of(ranks));
+  CHECK(found.unjoined.empty());
+  CHECK(found.by_messages);
+  CHECK_FALSE(found.by_ends);
+  // Messages that nobody is late to take 400 to 470 ns; three pairs stand in a row.
+  CHECK(found.uncertain >= 3 * kQuickest);
+  CHECK(found.uncertain <= 3 * (kQuickest + 500));
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    CHECK(std::abs(found.later[i] - offsets[i]) <= found.uncertain);
+  CHECK(clock_words(found).starts_with(
+      "their clocks laid on one another by what they send each other, to within "));
+
+  const auto merged = merge_ranks(traces_of(ranks));
+  std::map<std::pair<std::string, std::int64_t>, std::map<std::string, Nanos>> times;
+  for_each(merged->spans(), [&](const Span& span, std::uint32_t) {
+    const Detail* detail = merged->detail(span);
+    if (!detail) return;
+    const auto& one = std::get<CollectiveDetail>(*detail);
+    times[{one.group, one.sequence}][one.operation] =
+        one.operation == "send" ? span.start : span.end();
+  });
+  CHECK(times.size() == 3 * 40);
+  for (const auto& [key, ends] : times) CHECK(ends.at("recv") >= ends.at("send"));
+}
+
+TEST_CASE("what goes one way alone says too little of clocks") {
+  std::vector<Rank> ranks;
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks.emplace_back(rank, rank * 500);
+    ranks.back().add_sum(100, 200, 0, rank == 0 ? "send" : "recv", "1", 2);
+  }
+  CHECK(clock_offsets(traces_of(ranks)).unjoined == std::vector<int>{1});
+}
+
+TEST_CASE("recorders' clocks are believed where messages do not speak against them") {
+  const auto later = [](Nanos told) {
+    std::mt19937 random(6);
+    const std::vector<Rank> ranks = ranks_that_send(random, {0, 5'000}, 400);
+    constexpr Nanos kBegun = 1'000'000'000'000;
+    for (const auto& [rank, start] : {std::pair{0, kBegun}, std::pair{1, kBegun - told}}) {
+      Origin origin = ranks[static_cast<std::size_t>(rank)].trace->origin();
+      origin.clock_start = start;
+      ranks[static_cast<std::size_t>(rank)].trace->set_origin(origin);
+    }
+    return clock_offsets(traces_of(ranks)).later[1];
+  };
+  CHECK(later(5'100) == 5'100);
+  CHECK(std::abs(later(900'000) - 5'000) < 1'000);
+}
+
+TEST_CASE("steps that another rank than the first has logged are on the first one's clock") {
+  std::mt19937 random(7);
+  const std::vector<Rank> ranks = ranks_that_sum(random, {0, 50'000}, 0);
+  TrainingStep step;
+  step.time = 60'000;
+  ranks[1].trace->add_step(step);
+  const auto merged = merge_ranks(traces_of(ranks));
+  REQUIRE(merged->steps().size() == 1);
+  CHECK(merged->steps()[0].time == 10'000);
 }
