@@ -14,6 +14,7 @@
 #include "cuda/collectives.h"
 #include "cuda/execution.h"
 #include "trace/merge.h"
+#include "trace/rank_clocks.h"
 #include "trace/trace_bytes.h"
 #include "train/build.h"
 #include "train/parallel.h"
@@ -62,12 +63,15 @@ class Talk {
       : place_(place), store_(store), key_(std::move(key)) {}
 
   void join(cuda::DeviceCalls& device, std::vector<cuda::RankGroup> groups) {
-    cuda::Peers peers{place_.rank, place_.ranks, std::move(groups), {}, {}, {}};
+    cuda::Peers peers{place_.rank, place_.ranks, std::move(groups)};
     peers.from_first = [this, all = peers.groups](std::size_t group, const std::string& mine) {
       return from_first(group, all[group], mine);
     };
     peers.who_cannot = [this](const std::string& mine) { return who_cannot(mine); };
     peers.look = [this] { return look(); };
+    peers.missing = [this, all = peers.groups](std::size_t group) {
+      return missing(group, all[group]);
+    };
     const std::string why = device.join(peers);
     if (!why.empty())
       throw MissingError(fmt::format("rank {} cannot join the others: {}", place_.rank, why));
@@ -110,6 +114,7 @@ class Talk {
                          const std::string& mine) {
     const int first = group.gpus.front();
     const std::string name = key(fmt::format("id {} of", number), first);
+    store_.set(key(fmt::format("at group {} is", number), place_.rank), "");
     if (place_.rank == first) store_.set(name, mine);
     const auto words = store_.get_of(first, name);
     if (!words)
@@ -117,6 +122,13 @@ class Talk {
                                               "it printed",
                                               first, group.name));
     return *words;
+  }
+
+  std::string missing(std::size_t number, const cuda::RankGroup& group) {
+    std::vector<int> ranks;
+    for (const int rank : group.gpus)
+      if (!store_.peek(key(fmt::format("at group {} is", number), rank))) ranks.push_back(rank);
+    return ranks.empty() ? "" : rank_words(ranks);
   }
 
   std::string who_cannot(const std::string& mine) {
@@ -160,15 +172,12 @@ std::string where_words(const cuda::ProcessPlace& place, cuda::Store& store,
   return words.empty() ? "" : " " + words;
 }
 
-// What is of the run as a whole, the first rank says.
-trace::Origin origin_of(cuda::DeviceCalls& device, const cuda::ProcessPlace& place,
-                        const machine::Machine& machine, const std::string& where) {
-  trace::Origin origin = measured_origin(device.facts());
-  if (place.rank > 0) return origin;
-  origin.detail += fmt::format(
-      ", {} processes{}, their clocks laid on one another by the ends of collectives, {}{}",
-      place.ranks, where, kSharesOf, machine.name);
-  return origin;
+// What all ranks say of the run: how its traces became one, and what metrics' shares are of.
+std::string words_of_all(const Run& run, const std::vector<const trace::Trace*>& traces,
+                         const std::string& where) {
+  const std::string clocks = trace::clock_words(trace::clock_offsets(traces));
+  return fmt::format(", {} processes{}{}{}, {}{}", traces.size(), where, clocks.empty() ? "" : ", ",
+                     clocks, kSharesOf, run.machine->name);
 }
 
 // Why the run ended: a process that is gone before a rank that failed, and that before those that
@@ -193,7 +202,7 @@ std::optional<sim::Ending> ending_of(const std::vector<std::optional<Told>>& all
 }
 
 // Of all ranks, on rank 0. Who has told nothing has an empty trace.
-void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
+void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk, const std::string& where) {
   std::vector<std::optional<Told>> all;
   std::vector<const trace::Trace*> traces;
   const trace::Trace none({});
@@ -202,7 +211,17 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
     traces.push_back(all.back() ? all.back()->trace.get() : &none);
   }
   run.ending = ending_of(all, talk.first_failed());
-  run.trace = trace::merge_ranks(traces);
+  std::unique_ptr<trace::Trace> merged = trace::merge_ranks(traces);
+  trace::Origin origin = merged->origin();
+  origin.detail += words_of_all(run, traces, where);
+  merged->set_origin(std::move(origin));
+  run.trace = std::move(merged);
+}
+
+// Of a pipeline all have all groups, of others each those that it is in: as many, in the same
+// order.
+std::vector<cuda::RankGroup> groups_of(const program::Program& all, const program::Program& own) {
+  return cuda::library_groups(all.stages > 1 ? all : own, true);
 }
 
 }  // namespace
@@ -210,19 +229,18 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk) {
 program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace& place) {
   if (!train::trains_by_processes(config))
     throw InputError(fmt::format(
-        "{} processes were started, and only training with DistributedDataParallel, FSDP or "
-        "tensor parallelism runs a process a rank: set workload=train and "
-        "parallel.strategy=ddp, fsdp or tensor, or start one process",
+        "{} processes were started, and only training with DistributedDataParallel, FSDP, "
+        "tensor parallelism or a pipeline runs a process a rank: set workload=train and "
+        "parallel.strategy=ddp, fsdp, tensor or pipeline, or start one process",
         place.ranks));
   if (config.is_set("parallel.world_size") && config.whole("parallel.world_size") != place.ranks)
     throw InputError(fmt::format("parallel.world_size is {}, and {} processes were started",
                                  config.whole("parallel.world_size"), place.ranks));
   config.set("parallel.world_size", std::int64_t{place.ranks});
-  if (train::ranks_differ(config))
+  if (train::ranks_are_uneven(config))
     throw InputError(
-        "ranks that differ (straggler.*, uneven_batches, parallel.strategy=pipeline) are carried "
-        "out "
-        "by one process; start it without torchrun");
+        "ranks that differ (straggler.*, uneven_batches) are carried out by one process; start it "
+        "without torchrun");
   if (train::is_hybrid(config))  // throws where groups of so many ranks would not be alike
     train::shard_degree(config, train::machine_of(config), place.ranks);
   return config;
@@ -235,11 +253,14 @@ RankRun rank_run(const std::string& label, const program::Config& config, cuda::
   run.config = config;
   run.machine = std::make_shared<machine::Machine>(train::machine_of(config));
   const program::Program one = train::build_program(config, *run.machine);
-  const program::Program own = train::only_rank(one, place.rank);
+  const program::Program own = train::trains_in_stages(config)
+                                   ? train::build_rank_of_pipeline(config, *run.machine, place.rank)
+                                   : train::only_rank(one, place.rank);
   Talk talk(place, store, label);
-  talk.join(device, cuda::library_groups(own));
+  talk.join(device, groups_of(one, own));
   const cuda::DeviceFacts facts = device.facts();
-  trace::Trace mine(origin_of(device, place, *run.machine, where_words(place, store, label)));
+  const std::string where = where_words(place, store, label);
+  trace::Trace mine(measured_origin(facts));
   cuda::Execution execution(own, *run.machine, device, mine);
   talk.begin();
   const std::optional<cuda::Failure> failure = execution.run();
@@ -247,7 +268,7 @@ RankRun rank_run(const std::string& label, const program::Config& config, cuda::
   talk.tell(mine, failure);
   if (place.rank > 0) return {std::nullopt, talk.end(false)};
   run.program = std::make_shared<program::Program>(train::with_every_rank(one));
-  gather(run, place, talk);
+  gather(run, place, talk, where);
   analyse(run);
   const bool ended_early = talk.end(run.ending.has_value());
   return {std::move(run), ended_early};

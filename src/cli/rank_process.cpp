@@ -61,7 +61,9 @@ RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& reques
   ::setenv("CUDA_VISIBLE_DEVICES",
            visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);
   // For both sides, which are compared.
-  if (std::ranges::any_of(sides, [](const auto& side) { return train::is_hybrid(side.second); }))
+  if (std::ranges::any_of(sides, [](const auto& side) {
+        return train::is_hybrid(side.second) || train::trains_in_stages(side.second);
+      }))
     ::setenv(cuda::kNcclInOrder, "1", 0);
   const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
   cuda::Store store(place, kTimeOut);

@@ -42,11 +42,14 @@ bool has_gpus_for(const std::vector<RankGroup>& groups, const DeviceCalls& devic
 
 }  // namespace
 
-std::vector<RankGroup> library_groups(const program::Program& program) {
+std::vector<RankGroup> library_groups(const program::Program& program, bool it_sends) {
   std::vector<RankGroup> groups(program.communicators.size());
   for_each_collective(program, [&](const program::Collective& collective) {
     RankGroup& group = groups[collective.communicator];
-    if (collective.kind == program::CollectiveKind::kSendReceive || !group.gpus.empty()) return;
+    const bool sends = collective.kind == program::CollectiveKind::kSendReceive;
+    if (sends && !it_sends) return;
+    group.exchanges |= sends;
+    if (!group.gpus.empty()) return;
     const program::Communicator& one = program.communicators[collective.communicator];
     for (int rank = 0; rank < one.ranks; ++rank) group.gpus.push_back(one.gpu_of(rank));
     group.name = one.groups == 1 ? one.name : one.name + " of " + range_words(one.gpus);
@@ -57,9 +60,10 @@ std::vector<RankGroup> library_groups(const program::Program& program) {
 Collectives::Collectives(const program::Program& program, DeviceCalls& device,
                          CollectiveMemory& memory, const std::vector<StreamHandle>& streams)
     : program_(program), device_(device), memory_(memory), streams_(streams) {
-  const std::vector<RankGroup> groups = library_groups(program);
+  const bool are_processes = device.ranks_elsewhere() > 0;
+  const std::vector<RankGroup> groups = library_groups(program, are_processes);
   const bool joined =
-      device.ranks_elsewhere() > 0 || (has_gpus_for(groups, device) && device.join(groups).empty());
+      are_processes || (has_gpus_for(groups, device) && device.join(groups).empty());
   for (const RankGroup& group : groups) by_library_.push_back(joined && !group.gpus.empty());
   for_each_collective(program, [this](const program::Collective& one) {
     marks_[one.communicator];
@@ -183,6 +187,16 @@ void Collectives::by_library(const std::vector<Rank>& ranks) {
   device_.together(one.communicator, one.kind, unit, units, shares);
 }
 
+// Of two processes, this one's part. What moves is not added, so it is bytes.
+void Collectives::exchange_by_library(const Rank& mine) {
+  const program::Collective& one = *mine.call->collective;
+  const auto memory = [this](program::Index payload) {
+    return payload == program::kNoIndex ? nullptr : memory_.at(payload);
+  };
+  device_.together(one.communicator, one.kind, CollectiveUnit::kByte, one.bytes,
+                   {{memory(one.send), memory(one.receive), mine.stream, mine.call->call}});
+}
+
 void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& send,
                        const sim::ChunkSchedule& schedule, const Log& log) {
   const program::Collective& one = *to.call->collective;
@@ -276,7 +290,9 @@ void Collectives::carry_out(const std::vector<RankCall>& calls,
     ranks.push_back({&calls[i], streams_[calls[i].collective->stream],
                      exchanges ? RankMemory() : memory_.of(calls[i]), &marks[i]});
   begin(ranks, log);
-  if (exchanges) {
+  if (exchanges && device_.ranks_elsewhere() > 0) {
+    exchange_by_library(ranks.front());
+  } else if (exchanges) {
     exchange(ranks, log);
   } else if (by_library_[first.communicator]) {
     by_library(ranks);

@@ -2,7 +2,8 @@
 // and the library is there, else by a ring of copies and additions, ordered by events. No kernel of
 // a ring waits for another, so that ranks may share a GPU.
 //
-// What two ranks send and receive is a copy for each way, whether there is a library or not.
+// What two ranks send and receive is a copy for each way, whether there is a library or not; where
+// they are processes, the library sends it.
 //
 // A chunk is pulled by the rank that gets it, on that rank's stream, once the rank before has it: a
 // copy, or a copy into a room and an addition. Numbers are added in the order of host/ring.h, so
@@ -61,6 +62,7 @@ class Collectives {
   const program::Operation& cast_of(std::int64_t units, program::ElementType from);
   void begin(const std::vector<Rank>& ranks, const Log& log);
   void by_library(const std::vector<Rank>& ranks);
+  void exchange_by_library(const Rank& mine);
   void meet(const std::vector<Rank>& ranks);
   void exchange(const std::vector<Rank>& ranks, const Log& log);
   void by_ring(const std::vector<Rank>& ranks, const Log& log);
@@ -84,8 +86,8 @@ class Collectives {
 };
 
 // A program's communicators as the vendor's library is to make them, by their numbers; those whose
-// ranks only send and receive are empty.
-std::vector<RankGroup> library_groups(const program::Program& program);
+// ranks only send and receive are empty, unless the library sends, as between processes.
+std::vector<RankGroup> library_groups(const program::Program& program, bool it_sends = false);
 
 // How a program's collectives are carried out on a device, in words that its trace says; nothing
 // for a program that has none, or only some by the vendor's library.

@@ -96,7 +96,7 @@ constexpr std::int64_t bytes_of(CollectiveUnit unit) {
   return unit == CollectiveUnit::kFloat ? 4 : unit == CollectiveUnit::kByte ? 1 : 2;
 }
 
-// What a rank gives and gets in a collective.
+// What a rank gives and gets in a collective; null: nothing, where it only receives, or sends.
 struct RankShare {
   const void* give = nullptr;
   void* get = nullptr;
@@ -106,8 +106,9 @@ struct RankShare {
 
 // Ranks that carry out collectives together by the vendor's library.
 struct RankGroup {
-  std::string name;       // "shard group of ranks 0 and 1"
-  std::vector<int> gpus;  // of the program, by their ranks in it; none: they need no library
+  std::string name;        // "shard group of ranks 0 and 1"
+  std::vector<int> gpus;   // of the program, by their ranks in it; none: they need no library
+  bool exchanges = false;  // two of them, which send to each other
   bool operator==(const RankGroup&) const = default;
 };
 
@@ -118,19 +119,28 @@ inline constexpr const char* kNcclInOrder = "NCCL_LAUNCH_ORDER_IMPLICIT";
 // The other processes of a run of which each carries out one rank, whose GPU has its number. What
 // it calls is there until the run is over.
 struct Peers {
+  // PyTorch's watchdog of NCCL ends a job after ten minutes
+  // (pytorch/pytorch#110947: "Change ProcessGroupNCCL default timeout to 10 min").
+  static constexpr Nanos kTimeOut = 600'000'000'000;
+
   int rank = 0;
   int ranks = 1;
-  // Those that this rank is in. All ranks have as many, alike, in the same order.
+  // All ranks have as many in the same order: of those alike the one that the rank is in, and of
+  // others all, those that it is not in, too.
   std::vector<RankGroup> groups;
-  // Gives every process of a group, by its place in `groups`, what its first rank's gives; all of
-  // them call it once. Throws Error where that one does not come.
-  std::function<std::string(std::size_t group, const std::string&)> from_first;
+  // Gives every process of a group, by its place in `groups`, what its first rank's gives; each of
+  // them calls it once, when it comes to the group. Throws Error where the first does not come.
+  std::function<std::string(std::size_t group, const std::string&)> from_first = {};
   // Each says why it cannot join, or nothing where it can, and gets those that cannot, as "ranks 1
   // and 3"; empty: all can. All call it as often. Throws Error where one of them does not come.
-  std::function<std::string(const std::string&)> who_cannot;
+  std::function<std::string(const std::string&)> who_cannot = {};
   // For who has waited for other ranks for a while, on any thread: why that is in vain, in a
   // sentence. Empty: as far as is known it is not.
-  std::function<std::string()> look;
+  std::function<std::string()> look = {};
+  // The ranks of a group that have not come to it yet, as "rank 3"; empty: none that is known.
+  std::function<std::string(std::size_t group)> missing = {};
+  // How long others are waited for, on the host's clock.
+  Nanos time_out = kTimeOut;
 };
 
 // How many streams, events and graphs a device has given out.
@@ -215,10 +225,10 @@ class DeviceCalls {
   virtual int ranks_elsewhere() const = 0;
   // A collective by that library, of one of the groups that were joined, by its place among them:
   // of all its ranks that are here, in their order. `units` are those of the larger of both
-  // buffers; the root is the group's first rank. Work of the library is told with its GPU, as the
-  // first rank's call or as its own rank's. Waiting for streams ends with an Error where the
-  // library fails, or has a rank that never comes. Every rank calls for what it is in, of whatever
-  // group, in the order in which the others do.
+  // buffers; the root is the group's first rank. Of two that send and receive, one is elsewhere.
+  // Work of the library is told with its GPU, as the first rank's call or as its own rank's.
+  // Waiting for streams ends with an Error where the library fails, or has a rank that never comes.
+  // Every rank calls for what it is in, of whatever group, in the order in which the others do.
   virtual void together(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
                         std::int64_t units, const std::vector<RankShare>& ranks) = 0;
 

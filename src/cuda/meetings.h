@@ -30,9 +30,7 @@ struct RankCall {
 
 class Meetings {
  public:
-  // PyTorch's watchdog of NCCL ends a job after ten minutes
-  // (pytorch/pytorch#110947: "Change ProcessGroupNCCL default timeout to 10 min").
-  static constexpr Nanos kTimeOut = 600'000'000'000;
+  static constexpr Nanos kTimeOut = Peers::kTimeOut;
 
   // All must outlive it. `time_out` is on the device's clock.
   Meetings(const program::Program& program, DeviceCalls& device, HostWaits& waits,

@@ -171,8 +171,7 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
     span.start = at(mark.start);
     span.duration = mark.end - mark.start;
     span.name = trace_.intern(text(mark));
-    const bool is_main = program_.threads[thread].role == program::ThreadRole::kMain;
-    span.lane = is_main ? recorder_.steps_lane() : recorder_.thread_lane(thread);
+    span.lane = recorder_.marks_lane(thread);
     span.category = trace::Category::kAnnotation;
     span.line = mark.line;
     recorder_.add(span);

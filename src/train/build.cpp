@@ -61,4 +61,13 @@ program::Program build_program(const program::Config& config, const machine::Mac
   return program;
 }
 
+// It is no longer than the whole.
+program::Program build_rank_of_pipeline(const program::Config& config,
+                                        const machine::Machine& machine, int rank) {
+  program::Program program = build_train_stages(config, machine, rank);
+  shape_launches(program, machine.gpu);
+  program::validate(program);
+  return program;
+}
+
 }  // namespace trainscope::train

@@ -123,6 +123,18 @@ void give_to(int rank, program::Operation& operation) {
   if (dropout && dropout->ranks > 1) dropout->rank = rank;
 }
 
+// Of the thread of a rank with stages of its own: the marks of steps, in which all others lie.
+class StepMarks {
+ public:
+  bool is_one(const program::Action& action) {
+    if (std::holds_alternative<program::BeginMark>(action)) return depth_++ == 0;
+    return std::holds_alternative<program::EndMark>(action) && --depth_ == 0;
+  }
+
+ private:
+  int depth_ = 0;
+};
+
 // What ranks have of their own: nothing, as where one rank's operations are simulated for all;
 // operations and payloads, on their buffers; or the whole model, of which each has a stage.
 enum class Own : std::uint8_t { kNothing, kOperations, kStage };
@@ -224,18 +236,6 @@ class Joiner {
     if (one.gauges.loss != kNoIndex) gauges.loss = moved(one.gauges.loss);
   }
 
-  // Of a stage's thread: the marks of steps, in which all others lie.
-  class StepMarks {
-   public:
-    bool is_one(const program::Action& action) {
-      if (std::holds_alternative<program::BeginMark>(action)) return depth_++ == 0;
-      return std::holds_alternative<program::EndMark>(action) && --depth_ == 0;
-    }
-
-   private:
-    int depth_ = 0;
-  };
-
   void add_thread(const program::Program& one, const program::Thread& like, int rank,
                   const Offsets& by) {
     program::Thread thread{fmt::format("{}, rank {}", like.name, rank), like.role, rank, {}};
@@ -273,7 +273,10 @@ class Joiner {
 
 bool ranks_differ(const program::Config& config) {
   if (!trains_by_processes(config)) return false;
-  if (trains_in_stages(config)) return true;
+  return trains_in_stages(config) || ranks_are_uneven(config);
+}
+
+bool ranks_are_uneven(const program::Config& config) {
   const bool straggles =
       config.whole("straggler.rank") >= 0 && config.number("straggler.factor") > 1;
   return straggles || config.flag("uneven_batches");
@@ -323,24 +326,41 @@ program::Communicator group_with(int rank, const program::Communicator& any) {
   return any;
 }
 
-}  // namespace
-
-program::Program only_rank(const program::Program& one, int rank) {
-  program::Program mine = one;
-  for (program::Communicator& group : mine.communicators) group = group_with(rank, group);
+// Where all of it is on the GPU of that rank.
+void place(program::Program& mine, int rank) {
   for (program::Buffer& buffer : mine.buffers) give_to(rank, buffer);
   for (program::Operation& operation : mine.operations) give_to(rank, operation);
   for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
   for (program::Thread& thread : mine.threads) {
     thread.name += fmt::format(", rank {}", rank);
     thread.rank = thread.device = rank;
+  }
+  mine.computed_ranks = 1;
+}
+
+}  // namespace
+
+program::Program only_rank(const program::Program& one, int rank) {
+  program::Program mine = one;
+  for (program::Communicator& group : mine.communicators) group = group_with(rank, group);
+  place(mine, rank);
+  for (program::Thread& thread : mine.threads)
     if (rank > 0)
       std::erase_if(thread.commands, [](const program::Command& command) {
         return is_told_by_rank_0(command.action);
       });
-  }
-  mine.computed_ranks = 1;
   return mine;
+}
+
+program::Program only_stages(program::Program own, int rank) {
+  place(own, rank);
+  for (program::Thread& thread : own.threads) {
+    StepMarks steps;
+    if (rank > 0)
+      std::erase_if(thread.commands,
+                    [&](const program::Command& command) { return steps.is_one(command.action); });
+  }
+  return own;
 }
 
 }  // namespace trainscope::train

@@ -13,6 +13,10 @@ namespace trainscope::train {
 // Whether a config makes the ranks, a process each, different from one another.
 bool ranks_differ(const program::Config& config);
 
+// Whether it does so to ranks that would do as much at the same time: one is slower than the
+// others, or has a batch less.
+bool ranks_are_uneven(const program::Config& config);
+
 // One rank: its program, built as if it were rank 0, and how many times as long its kernels take.
 // Ranks that point to the same program share its operations.
 struct RankProgram {
@@ -38,5 +42,9 @@ program::Program with_every_rank(const program::Program& one);
 // process of its own. Its communicators still have all their ranks; of those that are groups alike
 // it has the one that the rank is in.
 program::Program only_rank(const program::Program& one, int rank);
+
+// The same of a pipeline: `own` is the program of the rank's own stages, built as if it were
+// rank 0. Steps are marked by the first rank, and logged by the one that has the loss.
+program::Program only_stages(program::Program own, int rank);
 
 }  // namespace trainscope::train

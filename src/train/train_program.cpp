@@ -457,6 +457,14 @@ program::Program build_pipeline(const program::Config& config, const machine::Ma
 
 }  // namespace
 
+program::Program build_train_stages(const program::Config& config, const machine::Machine& machine,
+                                    int rank) {
+  const TrainSettings settings = train_settings(config, machine);
+  const PipelineModel model = cut_for_pipeline(config, settings);
+  const PipelineRank part{model, rank, settings.pipeline_ranks};
+  return only_stages(TrainBuilder(config, machine, part).build(), rank);
+}
+
 program::Program build_train(const program::Config& config, const machine::Machine& machine) {
   if (trains_in_stages(config)) return build_pipeline(config, machine);
   program::Program one = TrainBuilder(config, machine).build();

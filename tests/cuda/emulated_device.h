@@ -133,6 +133,8 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void work_with_others(const cuda::RankGroup& group, program::CollectiveKind kind,
                         cuda::CollectiveUnit unit, std::int64_t units,
                         const cuda::RankShare& mine) const;
+  void exchange_with_other(const cuda::RankGroup& group, std::size_t bytes,
+                           const cuda::RankShare& mine) const;
   void add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
                           const std::vector<OpId>& others);
   void* memory_of(std::int64_t bytes) const;

@@ -100,6 +100,18 @@ std::vector<Numbers> carry_out(program::CollectiveKind kind, cuda::CollectiveUni
 
 }  // namespace
 
+// What each of two gives, or nothing, comes over the wire.
+void EmulatedDevice::exchange_with_other(const cuda::RankGroup& group, std::size_t bytes,
+                                         const cuda::RankShare& mine) const {
+  const std::string given =
+      mine.give ? std::string(static_cast<const char*>(mine.give), bytes) : std::string();
+  const std::vector<std::string> all = options_.gather(group, given);
+  const std::string& gotten = all[group.gpus.front() == peers_.rank ? 1 : 0];
+  if (gotten.size() != (mine.get ? bytes : 0))
+    throw Error(Fault::kInternal, "of two ranks one does not receive what the other sends");
+  std::ranges::copy(gotten, static_cast<char*>(mine.get));
+}
+
 // What all give comes over the wire, and each process works out the whole.
 void EmulatedDevice::work_with_others(const cuda::RankGroup& group, program::CollectiveKind kind,
                                       cuda::CollectiveUnit unit, std::int64_t units,
@@ -139,6 +151,11 @@ void EmulatedDevice::together(std::size_t group, program::CollectiveKind kind,
   for (const cuda::RankShare& rank : ranks) gates.push_back(enqueue_op(rank.stream, {}));
   Work sums;
   sums.run = [this, group, kind, unit, units, ranks] {
+    if (kind == program::CollectiveKind::kSendReceive)
+      return exchange_with_other(
+          groups_[group],
+          static_cast<std::size_t>(units) * static_cast<std::size_t>(cuda::bytes_of(unit)),
+          ranks.front());
     if (peers_.ranks > 1) return work_with_others(groups_[group], kind, unit, units, ranks.front());
     const auto all = static_cast<std::size_t>(units);
     std::vector<Numbers> given;

@@ -9,6 +9,7 @@
 
 #include "analysis/measured_run.h"
 #include "analysis/rank_run.h"
+#include "analysis/stage_times.h"
 #include "cuda/emulated_device.h"
 #include "support/processes.h"
 #include "trace/same_collectives.h"
@@ -226,6 +227,37 @@ TEST_CASE("ranks in processes of their own have their own parts of a sequence") 
   CHECK(losses(one).size() == 2);
 }
 
+TEST_CASE("stages in processes of their own train as in one process, in every order") {
+  const auto check = [](int ranks, std::vector<std::string> settings) {
+    settings.insert(settings.end(), {"parallel.strategy=pipeline", "loop.evaluate=false", "steps=3",
+                                     "pipeline.microbatches=4"});
+    INFO(ranks << " ranks, " << joined(settings));
+    const Ended ended = run_ranks(ranks, settings);
+    CHECK(ended.error.empty());
+    CHECK(ended.others_failed == 0);
+    REQUIRE(ended.run);
+    REQUIRE_FALSE(ended.run->ending);
+    const analysis::Run one = in_one_process(ranks, settings);
+    CHECK(losses(*ended.run) == losses(one));
+    CHECK(losses(one).size() == 3);
+    CHECK(collectives_of(*ended.run) == collectives_of(one));
+    for (const char* metric : {"time.step", "pipeline.bubble"})
+      CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
+    for (const analysis::Run* run : {&*ended.run, &one}) {
+      const analysis::StageTimes stages = analysis::stage_times(*run->trace);
+      CHECK(stages.ranks == ranks);
+      CHECK(stages.micro_batches == 4);
+      CHECK(stages.steps.size() == 3);
+    }
+    CHECK_THAT(ended.run->trace->origin().detail, Contains("by what they send each other"));
+  };
+  for (const char* schedule : {"pipeline.schedule=gpipe", "pipeline.schedule=1f1b"})
+    for (const int ranks : {2, 4}) check(ranks, {schedule, "model.layers=4"});
+  const std::string interleaved = "pipeline.schedule=interleaved_1f1b";
+  check(2, {interleaved, "model.layers=6"});
+  check(4, {interleaved, "model.layers=9", "pipeline.batch_p2p_comm=false"});
+}
+
 TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {
   const Ended ended = run_ranks(2, {"steps=3"}, 400);
   INFO(ended.error);
@@ -238,6 +270,10 @@ TEST_CASE("a rank whose device fails ends the run by name, and what was measured
 }
 
 TEST_CASE("what a process a rank cannot carry out is refused on every rank") {
+  const Ended uneven =
+      run_ranks(2, {"parallel.strategy=pipeline", "straggler.rank=1", "straggler.factor=2"});
+  CHECK_THAT(uneven.error, Contains("ranks that differ (straggler.*, uneven_batches)"));
+  CHECK(uneven.others_failed == 1);
   const Ended dp = run_ranks(2, {"parallel.strategy=dp", "parallel.world_size=2"});
   CHECK_THAT(dp.error, Contains("DistributedDataParallel"));
   CHECK(dp.others_failed == 1);

@@ -249,6 +249,10 @@ TEST_CASE("a library gets a group of its own for all ranks that sum together") {
   const auto pairs =
       cuda::library_groups(ranks_with({"parallel.strategy=pipeline", "model.layers=3"}));
   for (const cuda::RankGroup& pair : pairs) CHECK(pair.gpus.empty());
+  CHECK(cuda::library_groups(ranks_with({"parallel.strategy=pipeline", "model.layers=3"}), true) ==
+        Groups{{"ranks 0 and 1", {0, 1}, true},
+               {"ranks 1 and 2", {1, 2}, true},
+               {"ranks 2 and 3", {2, 3}, true}});
 }
 
 TEST_CASE("groups of ranks on GPUs of their own sum by the library as by rings") {

@@ -81,6 +81,37 @@ TEST_CASE("members of a meeting get what NCCL's collectives give, one after anot
   CHECK(at_root == Each{{}, {}, {3}});
 }
 
+TEST_CASE("of two members each gets what the other sends, or nothing") {
+  const std::string meeting = open_meeting();
+  std::vector<std::vector<float>> there(2), back(2), both(2);
+  as_ranks(2, [&](int rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const auto own = static_cast<float>(rank);
+    Member member(meeting, {rank, 2, rank});
+    const Asked one_way{Kind::kExchange, 0, 2};
+    const bool is_first = rank == 0;
+    const std::vector<float> given{own, 7}, nothing;
+    there[i] =
+        exchanged(member, is_first ? one_way : other_side(one_way), is_first ? given : nothing);
+    back[i] =
+        exchanged(member, is_first ? other_side(one_way) : one_way, is_first ? nothing : given);
+    both[i] = exchanged(member, {Kind::kExchange, 0, 1, 1}, {own});
+    member.leave();
+  });
+  using Each = std::vector<std::vector<float>>;
+  CHECK(there == Each{{}, {0, 7}});
+  CHECK(back == Each{{1, 7}, {}});
+  CHECK(both == Each{{1}, {0}});
+}
+
+TEST_CASE("two members that both send, or not as much as is received, break a rule") {
+  for (const Asked& other : {Asked{Kind::kExchange, 0, 10}, Asked{Kind::kExchange, 0, 0, 9}})
+    for (const Told& one : told_after({{Kind::kExchange, 0, 10}, other})) {
+      CHECK(one.state == Member::State::kBroken);
+      CHECK_THAT(one.why, Contains("for a send of 10 numbers and a receive of 0"));
+    }
+}
+
 TEST_CASE("who calls for another collective, or in another order, is told with both") {
   for (const Asked& other : {Asked{Kind::kAllReduce, 0, 20}, Asked{Kind::kAllGather, 0, 10},
                              Asked{Kind::kReduce, 0, 10}})

@@ -213,3 +213,27 @@ TEST_CASE("who waits in vain for a rank of a group is told which group it is", "
   CHECK(joined.empty());
   CHECK(why == "collectives of the first group cannot go on: rank 1 has failed");
 }
+
+TEST_CASE("a rank that comes to no communicator is named, and who waits for it goes on",
+          "[.processes]") {
+  const auto device = cuda::open_device(cuda::program_folder());
+  cuda::Peers peers{0, 2, {{"ranks 0 and 1", {0, 1}, true}}};
+  peers.from_first = [](std::size_t, const std::string& mine) { return mine; };
+  peers.who_cannot = [](const std::string& mine) { return mine.empty() ? "" : "rank 0"; };
+  peers.look = [] { return std::string(); };
+  peers.missing = [](std::size_t) { return std::string("rank 1"); };
+  peers.time_out = 300'000'000;
+  const auto why = [&] {
+    try {
+      return device->join(peers);
+    } catch (const Error& error) {
+      return std::string("thrown: ") + error.what();
+    }
+  };
+  CHECK(why() ==
+        "thrown: NCCL did not start for the ranks 0 and 1 within 0 s: rank 1 did not come; look at "
+        "what it does instead");
+  peers.look = [] { return std::string("rank 1 ended before the run did"); };
+  peers.time_out = cuda::Peers::kTimeOut;
+  CHECK(why() == "NCCL does not start for the ranks 0 and 1: rank 1 ended before the run did");
+}

@@ -1,5 +1,6 @@
 // The program as torchrun starts it, a process a rank, each with the plug-in over a machine that
 // stands in: they meet by the stand-in's NCCL.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -7,6 +8,7 @@
 
 #include "analysis/measured_run.h"
 #include "analysis/run_file.h"
+#include "analysis/stage_times.h"
 #include "cli/program.h"
 #include "cuda/device_checks.h"
 #include "support/processes.h"
@@ -39,6 +41,16 @@ Words groups_of(int degree, const Words& more = {}) {
   std::erase(settings, "parallel.strategy=ddp");
   settings.insert(settings.end(), {"parallel.strategy=fsdp", "parallel.world_size=4",
                                    "fsdp.shard_degree=" + std::to_string(degree)});
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+Words stages_of(int ranks, const Words& more = {}) {
+  Words settings = kModel;
+  std::erase(settings, "parallel.strategy=ddp");
+  settings.insert(settings.end(),
+                  {"parallel.strategy=pipeline", "model.layers=8",
+                   "parallel.world_size=" + std::to_string(ranks), "pipeline.microbatches=4"});
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
 }
@@ -99,6 +111,10 @@ std::set<int> ranks_on_streams(const trace::Trace& trace) {
     if (lane.kind == trace::LaneKind::kStream) ranks.insert(lane.device);
   });
   return ranks;
+}
+
+int lines_in(const std::string& text) {
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
 // Of the program: a sanitizer has some of its own.
@@ -178,6 +194,78 @@ TEST_CASE("processes in groups that share out parameters train as on the host", 
   check(groups_of(1), "gpus=4", kFp32);
   check(groups_of(2, {"clip_grad_norm=0.1"}), "gpus=4 late seed=5", kFp32);
   check(groups_of(2, {"fsdp.param_dtype=bf16"}), "gpus=4", 3e-2);
+}
+
+TEST_CASE("processes that have a part of the model each train as on the host", "[.processes]") {
+  const auto check = [](int ranks, const Words& settings, const char* machine, double most) {
+    INFO(ranks << " ranks, " << settings.back() << ", " << machine);
+    const analysis::Run ours = analysis::run_config("A", test::config_of(settings));
+    const test::Folder folder;
+    const std::string saved = folder.file("run.tsrun");
+    const auto ended = run({.ranks = ranks,
+                            .run = arguments_of(settings),
+                            .arguments = {"--save", saved, "--series", "loss"},
+                            .machine = machine});
+    for (const test::Result& one : ended) CHECK(one.code == 0);
+    for (std::size_t rank = 1; rank < ended.size(); ++rank) CHECK(ended[rank].out.empty());
+    const analysis::SavedRuns opened = analysis::open_runs(saved);
+    REQUIRE(opened.runs.size() == 1);
+    const analysis::Run& run = *opened.runs.front();
+    CHECK_FALSE(run.ending);
+    test::check_same_steps(run, ours, most);
+    CHECK(ranks_on_streams(*run.trace).size() == static_cast<std::size_t>(ranks));
+    CHECK(lines_in(ended[0].out) == static_cast<int>(run.trace->steps().size()));
+    CHECK(analysis::value_of(run.metrics, "pipeline.bubble").has_value() == (ranks > 1));
+    CHECK(analysis::stage_times(*run.trace).ranks == (ranks > 1 ? ranks : 0));
+  };
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved_1f1b"})
+    for (const int ranks : {2, 4})
+      check(ranks, stages_of(ranks, {std::string("pipeline.schedule=") + schedule}), "gpus=4",
+            kFp32);
+  const Words pairs{"pipeline.batch_p2p_comm=false", "pipeline.schedule=interleaved_1f1b"};
+  for (const char* machine : {"gpus=4 late seed=3", "gpus=4 without=libcupti.so.13"})
+    check(4, stages_of(4, pairs), machine, kFp32);
+  check(2, stages_of(2, {"precision=bf16"}), "gpus=4", 3e-2);
+  check(1, stages_of(1), "gpus=4", kFp32);
+  const Words transformer{"workload=train", "model.name=gpt-mini",   "data.name=text",
+                          "model.width=16", "model.heads=4",         "model.seq_len=8",
+                          "model.blocks=2", "model.dropout=0.1",     "batch_size=4",
+                          "machine=h200-8", "loop.evaluate=false",   "parallel.strategy=pipeline",
+                          "steps=2",        "parallel.world_size=2", "pipeline.microbatches=2"};
+  check(2, transformer, "gpus=4", kFp32);
+}
+
+TEST_CASE("a stage whose process is killed ends the run, also of those that send it nothing",
+          "[.processes]") {
+  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
+    INFO(machine);
+    const auto ended = run({.ranks = 4,
+                            .run = arguments_of(stages_of(4)),
+                            .machine = machine,
+                            .of = {{3, "dies_at=60"}}});
+    CHECK(ended[3].code == 128 + SIGKILL);
+    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
+    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
+  }
+}
+
+TEST_CASE("a process that is killed while NCCL starts holds none of the others", "[.processes]") {
+  const auto check = [](const Words& settings, const std::string& first) {
+    INFO(settings.back());
+    const auto ended =
+        run({.ranks = 3, .run = arguments_of(settings), .of = {{2, "dies_joining"}}});
+    CHECK(ended[2].code == 128 + SIGKILL);
+    for (const int rank : {0, 1}) {
+      const test::Result& one = ended[static_cast<std::size_t>(rank)];
+      CHECK(one.code == 3);
+      CHECK(sentences_in(one.err) == 1);
+    }
+    CHECK_THAT(ended[0].err, Contains(first));
+    CHECK_THAT(ended[1].err, Contains(": rank 2 ended before the run did"));
+  };
+  check(kModel,
+        "NCCL does not start for the default process group: rank 2 ended before the run did");
+  check(stages_of(3), "NCCL does not start at ranks 1 and 2, where it is said why");
 }
 
 TEST_CASE("a process that is killed ends the run of all groups, also of those that it is not in",

@@ -1,6 +1,14 @@
 #include "stand_in/collective_numbers.h"
 
+#include <utility>
+
 namespace trainscope::stand_in {
+
+Asked other_side(const Asked& asked) {
+  Asked other = asked;
+  if (asked.kind == CollectiveKind::kExchange) std::swap(other.count, other.received);
+  return other;
+}
 
 std::string words_of(const Asked& asked) {
   const std::string numbers = " of " + std::to_string(asked.count) + " numbers" +
@@ -17,6 +25,8 @@ std::string words_of(const Asked& asked) {
       return "a broadcast" + numbers + " from " + root;
     case CollectiveKind::kReduce:
       return "a reduce" + numbers + " to " + root;
+    case CollectiveKind::kExchange:
+      return "a send" + numbers + " and a receive of " + std::to_string(asked.received);
   }
   return "something else";
 }
@@ -29,6 +39,7 @@ std::size_t given_by(const Asked& asked, int rank, int ranks) {
 
 std::size_t gotten_by(const Asked& asked, int rank, int ranks) {
   if (asked.kind == CollectiveKind::kReduce && rank != asked.root) return 0;
+  if (asked.kind == CollectiveKind::kExchange) return asked.received;
   const bool of_all = asked.kind == CollectiveKind::kAllGather;
   return asked.count * (of_all ? static_cast<std::size_t>(ranks) : 1);
 }
@@ -73,6 +84,9 @@ Numbers carry_out(const Asked& asked, const Numbers& given) {
       break;
     case CollectiveKind::kReduce:
       gotten[root] = sum_of(given);
+      break;
+    case CollectiveKind::kExchange:
+      gotten = {given[1], given[0]};
       break;
   }
   return gotten;

@@ -13,18 +13,23 @@ enum class CollectiveKind : std::uint32_t {
   kAllGather,
   kReduceScatter,
   kBroadcast,
-  kReduce
+  kReduce,
+  kExchange  // of two: what one sends the other receives
 };
 
 // What all ranks must call for alike.
 struct Asked {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int32_t root = 0;
-  std::uint64_t count = 0;  // as the call has it
-  std::int32_t type = 0;    // a cudaDataType: 0 is FP32
+  std::uint64_t count = 0;     // as the call has it; of an exchange, what is sent,
+  std::uint64_t received = 0;  // and what is received
+  std::int32_t type = 0;       // a cudaDataType: 0 is FP32
 
   bool operator==(const Asked&) const = default;
 };
+
+// What another rank must call for where one calls for this.
+Asked other_side(const Asked& asked);
 
 // "an all-reduce of 10 numbers", "a broadcast of 3 numbers from rank 1".
 std::string words_of(const Asked& asked);

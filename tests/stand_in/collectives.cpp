@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -41,10 +42,33 @@ Group& group() {
   return one;
 }
 
+// What a group sends to a rank and receives of it goes on at once.
+std::vector<Share> with_both_ways(const std::vector<Share>& shares) {
+  std::vector<Share> all;
+  for (const Share& one : shares) {
+    const bool goes_on = one.asked.kind == Kind::kExchange && !all.empty() &&
+                         all.back().asked.kind == Kind::kExchange && all.back().comm == one.comm &&
+                         all.back().stream == one.stream &&
+                         all.back().asked.type == one.asked.type &&
+                         (all.back().asked.count == 0) != (one.asked.count == 0) &&
+                         (all.back().asked.received == 0) != (one.asked.received == 0);
+    if (!goes_on) {
+      all.push_back(one);
+      continue;
+    }
+    Share& both = all.back();
+    both.asked.count += one.asked.count;
+    both.asked.received += one.asked.received;
+    both.give = both.give ? both.give : one.give;
+    both.get = both.get ? both.get : one.get;
+  }
+  return all;
+}
+
 // Of one clique a collective of all ranks is one after another of each rank.
 ncclResult_t end_group() {
   std::map<Clique*, std::map<int, std::vector<Share>>> all;
-  for (const Share& one : std::exchange(group().shares, {})) {
+  for (const Share& one : with_both_ways(std::exchange(group().shares, {}))) {
     if (!one.comm->member) {
       all[one.comm->clique.get()][one.comm->rank].push_back(one);
     } else if (const ncclResult_t status = stand_in::put_alone(one); status != ncclSuccess) {
@@ -85,13 +109,21 @@ ncclResult_t take_part(Share share, ncclDataType_t type, ncclRedOp_t op) {
                                                              {ncclHalf, CUDA_R_16F},
                                                              {ncclBfloat16, CUDA_R_16BF},
                                                              {ncclUint8, CUDA_R_8U}};
-  const bool adds = share.asked.kind != Kind::kAllGather && share.asked.kind != Kind::kBroadcast;
+  const bool adds = share.asked.kind == Kind::kAllReduce || share.asked.kind == Kind::kReduce ||
+                    share.asked.kind == Kind::kReduceScatter;
   const auto known = kTypes.find(type);
   if (known == kTypes.end() || op != ncclSum || (adds && type == ncclUint8))
     return wrong("not a sum of FP32, FP16 or BF16");
   share.asked.type = known->second;
   group().shares.push_back(share);
   return group().depth > 0 ? ncclSuccess : end_group();
+}
+
+// NCCL's own may be of as many ranks as one likes.
+ncclResult_t exchange(const Share& share, ncclDataType_t type, int peer) {
+  if (!share.comm->member || share.comm->clique->ranks != 2 || peer != 1 - share.comm->rank)
+    return wrong("a send or a receive that is not between two processes");
+  return take_part(share, type, ncclSum);
 }
 
 }  // namespace
@@ -119,6 +151,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     wrong("rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " ranks");
     return ncclInvalidArgument;
   }
+  if (stand_in::options().dies_joining) std::raise(SIGKILL);
   const int gpu = stand_in::thread_state().gpu;
   const std::string name(id.internal, strnlen(id.internal, sizeof(id.internal)));
   auto member = std::make_unique<Member>(
@@ -202,16 +235,33 @@ ncclResult_t ncclReduce(const void* give, void* get, std::size_t count, ncclData
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
   return take_part({{Kind::kReduce, root, count}, give, get, comm, stream}, type, op);
 }
+ncclResult_t ncclSend(const void* give, std::size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  return exchange({{Kind::kExchange, 0, count}, give, nullptr, comm, stream}, type, peer);
+}
+ncclResult_t ncclRecv(void* get, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return exchange({{Kind::kExchange, 0, 0, count}, nullptr, get, comm, stream}, type, peer);
+}
 
 }  // extern "C"
 
 stand_in::Symbols stand_in::nccl_symbols() {
-  return {TRAINSCOPE_SYMBOL(ncclCommInitAll),    TRAINSCOPE_SYMBOL(ncclGetUniqueId),
-          TRAINSCOPE_SYMBOL(ncclCommInitRank),   TRAINSCOPE_SYMBOL(ncclCommDestroy),
-          TRAINSCOPE_SYMBOL(ncclCommAbort),      TRAINSCOPE_SYMBOL(ncclCommGetAsyncError),
-          TRAINSCOPE_SYMBOL(ncclGetErrorString), TRAINSCOPE_SYMBOL(ncclGetLastError),
-          TRAINSCOPE_SYMBOL(ncclGroupStart),     TRAINSCOPE_SYMBOL(ncclGroupEnd),
-          TRAINSCOPE_SYMBOL(ncclAllReduce),      TRAINSCOPE_SYMBOL(ncclAllGather),
-          TRAINSCOPE_SYMBOL(ncclReduceScatter),  TRAINSCOPE_SYMBOL(ncclBroadcast),
-          TRAINSCOPE_SYMBOL(ncclReduce)};
+  return {TRAINSCOPE_SYMBOL(ncclCommInitAll),
+          TRAINSCOPE_SYMBOL(ncclGetUniqueId),
+          TRAINSCOPE_SYMBOL(ncclCommInitRank),
+          TRAINSCOPE_SYMBOL(ncclCommDestroy),
+          TRAINSCOPE_SYMBOL(ncclCommAbort),
+          TRAINSCOPE_SYMBOL(ncclCommGetAsyncError),
+          TRAINSCOPE_SYMBOL(ncclGetErrorString),
+          TRAINSCOPE_SYMBOL(ncclGetLastError),
+          TRAINSCOPE_SYMBOL(ncclGroupStart),
+          TRAINSCOPE_SYMBOL(ncclGroupEnd),
+          TRAINSCOPE_SYMBOL(ncclAllReduce),
+          TRAINSCOPE_SYMBOL(ncclAllGather),
+          TRAINSCOPE_SYMBOL(ncclReduceScatter),
+          TRAINSCOPE_SYMBOL(ncclBroadcast),
+          TRAINSCOPE_SYMBOL(ncclReduce),
+          TRAINSCOPE_SYMBOL(ncclSend),
+          TRAINSCOPE_SYMBOL(ncclRecv)};
 }

@@ -172,7 +172,9 @@ class Meeting {
       collective_ = Collective{head.asked, head.sequence, guest.rank,
                                decltype(Collective::given)(static_cast<std::size_t>(ranks_))};
     auto& given = collective_->given[static_cast<std::size_t>(guest.rank)];
-    if (given || head.sequence != collective_->sequence || head.asked != collective_->asked)
+    const Asked wanted =
+        guest.rank == collective_->first ? collective_->asked : other_side(collective_->asked);
+    if (given || head.sequence != collective_->sequence || head.asked != wanted)
       return end(MessageKind::kBroken, different(guest, head));
     given = numbers_in(body);
     if (std::all_of(collective_->given.begin(), collective_->given.end(),

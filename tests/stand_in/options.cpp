@@ -56,6 +56,8 @@ Options read() {
       options.lost_at = std::stol(value);
     } else if (name == "dies_at") {
       options.dies_at = std::stol(value);
+    } else if (name == "dies_joining") {
+      options.dies_joining = true;
     } else if (name == "deaf") {
       options.deaf = true;
     } else if (name == "without") {

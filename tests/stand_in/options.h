@@ -13,6 +13,7 @@
 //                   kernels and large copies none, and memory holds what it held
 //   lost_at=20      the kernel of this number fails, and the device with it
 //   dies_at=20      at the kernel of this number the process is killed
+//   dies_joining    in ncclCommInitRank the process is killed
 //   deaf            NCCL does not tell that a rank's process is gone: as where they share memory
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
@@ -36,6 +37,7 @@ struct Options {
   unsigned seed = 1;
   long lost_at = -1;
   long dies_at = -1;
+  bool dies_joining = false;
   bool deaf = false;
   std::vector<std::string> without;
 };

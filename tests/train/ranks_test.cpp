@@ -162,3 +162,37 @@ TEST_CASE("a program that has all of its ranks stays as it is") {
   const program::Program one = build_program(config, machine_of(config));
   CHECK(with_every_rank(one).threads.size() == one.threads.size());
 }
+
+TEST_CASE("a rank of a pipeline has alone what it has among all") {
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved_1f1b"}) {
+    INFO(schedule);
+    program::Config config;
+    for (const char* setting :
+         {"parallel.strategy=pipeline", "parallel.world_size=3", "machine=h200-8", "model.name=mlp",
+          "model.layers=6", "data.name=spirals", "model.inputs=2", "batch_size=6",
+          "pipeline.microbatches=3", "steps=2"})
+      config.set_text(setting);
+    config.set_text(std::string("pipeline.schedule=") + schedule);
+    const machine::Machine machine = machine_of(config);
+    const program::Program all = build_program(config, machine);
+    for (int rank = 0; rank < 3; ++rank) {
+      const program::Program own = build_rank_of_pipeline(config, machine, rank);
+      CHECK(own.communicators.size() == all.communicators.size());
+      std::vector<const program::Thread*> among_all;
+      for (const program::Thread& thread : all.threads)
+        if (thread.rank == rank) among_all.push_back(&thread);
+      REQUIRE(among_all.size() == own.threads.size());
+      for (std::size_t i = 0; i < own.threads.size(); ++i) {
+        const program::Thread &mine = own.threads[i], &there = *among_all[i];
+        CHECK(mine.name == there.name);
+        CHECK(mine.device == rank);
+        REQUIRE(mine.commands.size() == there.commands.size());
+        for (std::size_t k = 0; k < mine.commands.size(); ++k)
+          REQUIRE(mine.commands[k].action.index() == there.commands[k].action.index());
+      }
+      for (const program::Stream& stream : own.streams) CHECK(stream.device == rank);
+      for (const program::Buffer& buffer : own.buffers) CHECK(buffer.device == rank);
+      CHECK((own.gauges.loss != program::kNoIndex) == (rank == 2));
+    }
+  }
+}

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "cuda/meetings.h"
 #include "cuda/plugin/cupti_tracer.h"
+#include "cuda/plugin/left_behind.h"
 #include "cuda/plugin/require.h"
 
 namespace trainscope::cuda {
@@ -32,6 +32,8 @@ struct Nccl::Functions {
   decltype(&ncclReduceScatter) reduce_scatter = nullptr;
   decltype(&ncclBroadcast) broadcast = nullptr;
   decltype(&ncclReduce) reduce = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) receive = nullptr;
 
   bool find(const Library& library) {
     const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
@@ -42,7 +44,7 @@ struct Nccl::Functions {
            get(group_start, "ncclGroupStart") && get(group_end, "ncclGroupEnd") &&
            get(all_reduce, "ncclAllReduce") && get(all_gather, "ncclAllGather") &&
            get(reduce_scatter, "ncclReduceScatter") && get(broadcast, "ncclBroadcast") &&
-           get(reduce, "ncclReduce");
+           get(reduce, "ncclReduce") && get(send, "ncclSend") && get(receive, "ncclRecv");
   }
 
   ncclResult_t call(program::CollectiveKind kind, ncclDataType_t type, std::size_t units,
@@ -61,9 +63,69 @@ struct Nccl::Functions {
       case Kind::kReduce:
         return reduce(share.give, share.get, units, type, ncclSum, 0, rank, share.stream);
       case Kind::kSendReceive:
-        break;  // copied (cuda/collectives.h)
+        break;  // exchange()
     }
     return ncclInvalidArgument;
+  }
+
+  // Within a group, so that both ways go on at once (NCCL's user guide, "Point-to-point
+  // communication").
+  ncclResult_t exchange(ncclDataType_t type, std::size_t units, int with, const Share& share,
+                        ncclComm_t rank) const {
+    if (share.give)
+      if (const ncclResult_t status = send(share.give, units, type, with, rank, share.stream);
+          status != ncclSuccess)
+        return status;
+    return share.get ? receive(share.get, units, type, with, rank, share.stream) : ncclSuccess;
+  }
+};
+
+// How a rank comes to a communicator, on a thread that may be left behind: it has all that it
+// needs.
+struct Nccl::Start {
+  Functions functions;
+  ncclUniqueId id{};
+  int ranks = 0;
+  int place = 0;  // among them
+  int gpu = 0;
+  bool exchanges = false;
+  ncclComm_t made = nullptr;
+  bool is_made = false;
+  const char* call = "";  // that failed
+  ncclResult_t status = ncclSuccess;
+  std::string words;  // NCCL keeps them for the thread
+
+  void carry_out() {
+    try {
+      TRAINSCOPE_CUDA(cudaSetDevice(gpu));
+      call = "ncclCommInitRank";
+      status = functions.init_rank(&made, ranks, id, place);
+      is_made = status == ncclSuccess;
+      if (is_made && exchanges) connect();
+      if (status != ncclSuccess) words = functions.last_error(nullptr);
+    } catch (const Error& error) {
+      status = ncclUnhandledCudaError;
+      words = error.what();
+    }
+  }
+
+ private:
+  // A byte each way, as torch.distributed.pipelining begins (_get_init_p2p_neighbors_ops): ranks
+  // connect with the first one that goes a way, whatever NCCL_RUNTIME_CONNECT says.
+  void connect() {
+    call = "ncclSend, ncclRecv";
+    cudaStream_t stream = nullptr;
+    TRAINSCOPE_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0));
+    const OwnedStream owned(stream);
+    void* memory = nullptr;
+    TRAINSCOPE_CUDA(cudaMalloc(&memory, 2));
+    functions.group_start();
+    const Share both{memory, static_cast<std::byte*>(memory) + 1, stream};
+    status = functions.exchange(ncclUint8, 1, 1 - place, both, made);
+    const ncclResult_t ended = functions.group_end();
+    if (status == ncclSuccess) status = ended;
+    TRAINSCOPE_CUDA(cudaStreamSynchronize(stream));
+    TRAINSCOPE_CUDA(cudaFree(memory));
   }
 };
 
@@ -102,7 +164,8 @@ void Nccl::init_here(std::size_t group) {
   std::vector<ncclComm_t> made(gpus.size());
   const ncclResult_t status =
       functions_->init_all(made.data(), static_cast<int>(gpus.size()), gpus.data());
-  if (status != ncclSuccess) return refuse(status, "ncclCommInitAll", group);
+  if (status != ncclSuccess)
+    return refuse(status, "ncclCommInitAll", group, functions_->last_error(nullptr));
   communicator.ranks.assign(made.begin(), made.end());
 }
 
@@ -117,7 +180,8 @@ Nccl::Nccl(int gpu, const Peers& peers)
     : groups_(peers.groups),
       library_({"libnccl.so.2"}),
       communicators_(peers.groups.size()),
-      look_(peers.look) {
+      look_(peers.look),
+      time_out_(peers.time_out) {
   try {
     join(gpu, peers);
   } catch (...) {
@@ -126,23 +190,22 @@ Nccl::Nccl(int gpu, const Peers& peers)
   }
 }
 
-// The id of a group's first rank names its communicator. All ranks make theirs in one order, and
-// none goes on alone: it would wait for ever.
+// The id of a group's first rank names its communicator. All ranks go through the groups in one
+// order, whether they are in them or not, and none goes on alone: it would wait for ever.
 void Nccl::join(int gpu, const Peers& peers) {
   std::vector<std::string> ids(groups_.size());
   if (load())
     for (std::size_t i = 0; i < groups_.size(); ++i)
       if (!groups_[i].gpus.empty() && groups_[i].gpus.front() == peers.rank) ids[i] = make_id(i);
   if (!all_go_on(peers)) return;
-  for (std::size_t i = 0; i < groups_.size(); ++i)
-    if (!groups_[i].gpus.empty()) ids[i] = peers.from_first(i, ids[i]);
   TRAINSCOPE_CUDA(cudaSetDevice(gpu));
   // Ranks connect here, where all are, and not in the first collective, which one that hangs would
   // hold for ever (NCCL's user guide, "Environment Variables").
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].gpus.empty()) continue;
-    init_rank(i, peers, gpu, ids[i]);
+    if (std::ranges::find(groups_[i].gpus, peers.rank) != groups_[i].gpus.end())
+      init_rank(i, peers, gpu, peers.from_first(i, ids[i]));
     if (!all_go_on(peers)) return abort();
   }
   elsewhere_ = peers.ranks - 1;
@@ -151,7 +214,8 @@ void Nccl::join(int gpu, const Peers& peers) {
 std::string Nccl::make_id(std::size_t group) {
   ncclUniqueId id{};
   const ncclResult_t status = functions_->unique_id(&id);
-  if (status != ncclSuccess) refuse(status, "ncclGetUniqueId", group);
+  if (status != ncclSuccess)
+    refuse(status, "ncclGetUniqueId", group, functions_->last_error(nullptr));
   return {id.internal, sizeof(id.internal)};
 }
 
@@ -164,15 +228,43 @@ bool Nccl::all_go_on(const Peers& peers) {
 
 void Nccl::init_rank(std::size_t group, const Peers& peers, int gpu, const std::string& words) {
   const std::vector<int>& all = groups_[group].gpus;
-  ncclUniqueId id{};
-  words.copy(id.internal, sizeof(id.internal));
-  communicators_[group].gpu = gpu;
-  communicators_[group].done = make_event(cudaEventDisableTiming);
-  ncclComm_t made = nullptr;
-  const auto place = static_cast<int>(std::find(all.begin(), all.end(), peers.rank) - all.begin());
-  const ncclResult_t status = functions_->init_rank(&made, static_cast<int>(all.size()), id, place);
-  if (status != ncclSuccess) return refuse(status, "ncclCommInitRank", group);
-  communicators_[group].ranks = {made};
+  Communicator& communicator = communicators_[group];
+  communicator.gpu = gpu;
+  communicator.place = static_cast<int>(std::ranges::find(all, peers.rank) - all.begin());
+  communicator.done = make_event(cudaEventDisableTiming);
+  const auto start = std::make_shared<Start>();
+  start->functions = *functions_;
+  words.copy(start->id.internal, sizeof(start->id.internal));
+  start->ranks = static_cast<int>(all.size());
+  start->place = communicator.place;
+  start->gpu = gpu;
+  start->exchanges = groups_[group].exchanges;
+  const Nanos begun = host_clock();
+  const std::string in_vain = leave_behind_when([&] { return why_in_vain(group, peers, begun); },
+                                                [start] { start->carry_out(); });
+  if (!in_vain.empty()) {
+    why_not_ = "NCCL does not start for the " + groups_[group].name + ": " + in_vain;
+    return;
+  }
+  if (start->is_made) communicator.ranks = {start->made};
+  if (start->status != ncclSuccess) refuse(start->status, start->call, group, start->words);
+}
+
+// Asked while it is under way.
+std::string Nccl::why_in_vain(std::size_t group, const Peers& peers, Nanos begun) {
+  const std::string why = look_at_others(begun);
+  if (!why.empty() || host_clock() - begun <= time_out_) return why;
+  const std::string who = peers.missing ? peers.missing(group) : "";
+  throw Error(Fault::kFailed,
+              "NCCL did not start for the " + groups_[group].name + " within " + time_out_words() +
+                  ": " +
+                  (who.empty() ? "all its ranks are there, so a link between the GPUs is broken, "
+                                 "or one hangs; NCCL_DEBUG=INFO says more"
+                               : who + " did not come; look at what it does instead"));
+}
+
+std::string Nccl::time_out_words() const {
+  return std::to_string(time_out_ / 1'000'000'000) + " s";
 }
 
 bool Nccl::load() {
@@ -189,10 +281,10 @@ bool Nccl::load() {
   return false;
 }
 
-void Nccl::refuse(int status, const char* call, std::size_t group) {
+void Nccl::refuse(int status, const char* call, std::size_t group, const std::string& words) {
   why_not_ = "NCCL does not start here for the " + groups_[group].name + " (" +
              functions_->error_words(static_cast<ncclResult_t>(status)) + ", " + call + ": " +
-             functions_->last_error(nullptr) + ")";
+             words + ")";
 }
 
 Nccl::~Nccl() {
@@ -238,8 +330,11 @@ void Nccl::carry_out(std::size_t group, program::CollectiveKind kind, Collective
   TRAINSCOPE_NCCL(group, functions_->group_start());
   ncclResult_t status = ncclSuccess;
   for (std::size_t i = 0; i < ranks.size() && status == ncclSuccess; ++i)
-    status = functions_->call(kind, type_of(unit), units, groups_[group].gpus.size(), ranks[i],
-                              static_cast<ncclComm_t>(communicators[i]));
+    status = kind == program::CollectiveKind::kSendReceive
+                 ? functions_->exchange(type_of(unit), units, 1 - communicators_[group].place,
+                                        ranks[i], static_cast<ncclComm_t>(communicators[i]))
+                 : functions_->call(kind, type_of(unit), units, groups_[group].gpus.size(),
+                                    ranks[i], static_cast<ncclComm_t>(communicators[i]));
   const ncclResult_t ended = functions_->group_end();
   TRAINSCOPE_NCCL(group, status == ncclSuccess ? ended : status);
   TRAINSCOPE_CUDA(cudaSetDevice(communicators_[group].gpu));  // whose default stream is meant
@@ -286,12 +381,13 @@ std::string Nccl::look_at_others(Nanos begun) {
 void Nccl::require_alive(Nanos begun) {
   require(state(), "ncclCommGetAsyncError", __FILE__, __LINE__);
   const std::string why = look_at_others(begun);
-  if (why.empty() && host_clock() - begun <= Meetings::kTimeOut) return;
+  if (why.empty() && host_clock() - begun <= time_out_) return;
   const std::string which = under_way();
   abort();
   if (!why.empty()) throw Error(Fault::kFailed, "collectives" + which + " cannot go on: " + why);
-  throw Error(Fault::kFailed, "NCCL was not done with collectives" + which +
-                                  " after ten minutes: a rank never came to one of them, or a link "
+  throw Error(Fault::kFailed, "NCCL was not done with collectives" + which + " after " +
+                                  time_out_words() +
+                                  ": a rank never came to one of them, or a link "
                                   "between the GPUs is broken; NCCL_DEBUG=INFO says more");
 }
 

@@ -1,10 +1,18 @@
 // NCCL, for collectives of groups of ranks whose GPUs are those of one process, each collective one
-// call for all; or those of several processes, each with one. Each group has a communicator, by
-// which it is told apart from others. The library is loaded when it is first wanted.
+// call for all; or those of several processes, each with one, which send to each other by it, too.
+// Each group has a communicator, by which it is told apart from others. The library is loaded when
+// it is first wanted.
 //
 // Kernels of two communicators on one GPU may each wait for other GPUs, and one of them for room.
 // NCCL is told to start them in the order of their calls: where all ranks call in one order, none
-// waits for ever (NCCL's user guide, "Using multiple NCCL communicators concurrently").
+// waits for ever (NCCL's user guide, "Using multiple NCCL communicators concurrently"). Ranks of a
+// pipeline call in an order each. It comes to an end where each send and receive of a rank waits
+// for the end of the one before, as on one stream; that it waits for its beginning asks for less.
+//
+// Communicators block. Of others NCCL starts each kernel from a thread that it makes for it
+// (groupLaunchNonBlocking in its group.cc): that takes time, and the tracer could not say whose
+// call the kernel is. What could block for ever, since a rank does not come, is done on a thread
+// that can be left behind: making a communicator, and connecting.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -45,7 +53,7 @@ class Nccl {
   int ranks_elsewhere() const { return elsewhere_; }
 
   struct Share {
-    const void* give = nullptr;
+    const void* give = nullptr;  // null: nothing, as below
     void* get = nullptr;
     cudaStream_t stream = nullptr;
   };
@@ -61,9 +69,11 @@ class Nccl {
 
  private:
   struct Functions;
+  struct Start;
   struct Communicator {
     std::vector<void*> ranks;  // ncclComm_t, of those that are here
-    int gpu = 0;               // the first one's, as the driver counts
+    int place = 0;             // among its ranks, of the first one that is here
+    int gpu = 0;               // that one's, as the driver counts
     OwnedEvent done;           // of the last collective, on that
   };
   struct Failed {
@@ -77,7 +87,9 @@ class Nccl {
   std::string make_id(std::size_t group);
   bool all_go_on(const Peers& peers);
   void init_rank(std::size_t group, const Peers& peers, int gpu, const std::string& id);
-  void refuse(int status, const char* call, std::size_t group);
+  std::string why_in_vain(std::size_t group, const Peers& peers, Nanos begun);
+  std::string time_out_words() const;
+  void refuse(int status, const char* call, std::size_t group, const std::string& words);
   void require(const Failed& what, const char* call, const char* file, int line);
   Failed state();
   std::string under_way() const;
@@ -93,6 +105,7 @@ class Nccl {
   bool is_aborted_ = false;
   std::vector<Communicator> communicators_;  // by group
   std::function<std::string()> look_;
+  Nanos time_out_ = Peers::kTimeOut;
   std::atomic<Nanos> looked_ = 0;
 };
 
