@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 
 namespace trainscope {
 
@@ -14,5 +15,8 @@ inline double tick_step(double range, double most) {
     if (factor * decade >= least * (1 - 1e-9)) return factor * decade;
   return 10 * decade;
 }
+
+// A tick's time beside it: "2.5 ms", whatever stands beside; "0" at 0.
+std::string format_tick(double nanos);
 
 }  // namespace trainscope

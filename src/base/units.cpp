@@ -27,24 +27,36 @@ constexpr std::array kUnits{
     Unit{"samples/s", 1}, Unit{"k", 1e3},      Unit{"M", 1e6},       Unit{"W", 1},
 };
 
-std::string three_digits(double value) {
-  const double size = std::abs(value);
-  if (size > 0 && size < 0.00995) return fmt::format("{:.2g}", value);
-  const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  std::string text = fmt::format("{:.{}f}", value, digits);
-  if (text.find('.') != std::string::npos) {
-    while (text.back() == '0') text.pop_back();
-    if (text.back() == '.') text.pop_back();
-  }
+// What becomes of zeros at the end. "49.0" says how exact it is; 64 is exact, and so is 1.5 where
+// it was given; but a time of 1.3 us stands beside one of 1.27 us.
+enum class Zeros : std::uint8_t { kNoneIfExact, kNoneIfWhole };
+
+std::string without_zeros(std::string text) {
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
 }
 
+std::string three_digits(double value, Zeros zeros = Zeros::kNoneIfExact) {
+  constexpr double kExact = 1e-9;  // of the value: what arithmetic may have rounded
+  const double size = std::abs(value);
+  if (size > 0 && size < 0.00995) return fmt::format("{:.3g}", value);
+  const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  const std::string text = fmt::format("{:.{}f}", value, digits);
+  if (text.find('.') == std::string::npos) return text;
+  const std::string brief = without_zeros(text);
+  const bool is_exact = std::abs(std::strtod(brief.c_str(), nullptr) - value) <= kExact * size;
+  const bool is_whole = brief.find('.') == std::string::npos;
+  return is_exact && (is_whole || zeros == Zeros::kNoneIfExact) ? brief : text;
+}
+
 template <std::size_t N>
-std::string scaled(double value, const std::array<Unit, N>& units) {
+std::string scaled(double value, const std::array<Unit, N>& units,
+                   Zeros zeros = Zeros::kNoneIfExact) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < N; ++i)
     if (std::abs(value) >= units[i].factor * 0.9995) best = i;
-  return fmt::format("{} {}", three_digits(value / units[best].factor), units[best].name);
+  return fmt::format("{} {}", three_digits(value / units[best].factor, zeros), units[best].name);
 }
 
 // "1.5", "27.2 k".
@@ -82,7 +94,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 std::string format_nanos(double nanos) {
   static constexpr std::array units{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
                                     Unit{"s", 1e9}};
-  return scaled(nanos, units);
+  return scaled(nanos, units, Zeros::kNoneIfWhole);
 }
 
 std::string format_bytes(double bytes) {

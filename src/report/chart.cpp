@@ -56,7 +56,7 @@ std::string time_axis_svg(const Scale& x, double top, double bottom, const Speec
     // The last label has no room to the right of its tick.
     if (x.at(time) < x.end - 30)
       svg += text_svg(x.at(time), bottom + 15, "axis", time == x.from ? "start" : "middle",
-                      time == 0 ? "0" : time_words(speech, time));
+                      speech.number(format_tick(time)));
   }
   return svg;
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/ticks.h"
 #include "report/chart.h"
 #include "report/escape.h"
 #include "report/words.h"
@@ -319,9 +320,9 @@ class Picture {
                          kAxis - 4, y_);
       // The last label has no room to the right of its tick.
       if (range_.x(time) < range_.right - 40)
-        out += fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
-                           range_.x(time) + 2,
-                           time == 0 ? "0" : time_words(speech_, static_cast<double>(time)));
+        out +=
+            fmt::format("<text x=\"{:.1f}\" y=\"14\" class=\"axis\">{}</text>\n",
+                        range_.x(time) + 2, speech_.number(format_tick(static_cast<double>(time))));
     }
     return out;
   }

@@ -34,7 +34,7 @@ std::string axis_html(const TimeTable& table, const Speech& speech) {
   std::string html;
   for (double time = 0; time <= kLast * length; time += tick)
     html += fmt::format("<em style=\"left:{:.2f}%\">{}</em>", 100 * time / length,
-                        html_text(time == 0 ? "0" : time_words(speech, time)));
+                        html_text(speech.number(format_tick(time))));
   return "<td class=\"times\"><span class=\"ticks\" aria-hidden=\"true\">" + html + "</span></td>";
 }
 

@@ -45,15 +45,17 @@ TEST_CASE("a unit has the factor to its base unit, and an unknown one has none")
   }
 }
 
-TEST_CASE("a time is written with three digits in the unit that fits") {
+TEST_CASE("a time is written with three digits in the unit that fits, and zeros are digits") {
   CHECK(format_nanos(0) == "0 ns");
   CHECK(format_nanos(7) == "7 ns");
-  CHECK(format_nanos(1'300) == "1.3 us");
+  CHECK(format_nanos(1'300) == "1.30 us");
   CHECK(format_nanos(5'312'345) == "5.31 ms");
   CHECK(format_nanos(36'060'000) == "36.1 ms");
-  CHECK(format_nanos(999'960) == "1 ms");
+  CHECK(format_nanos(999'960) == "1.00 ms");
+  CHECK(format_nanos(1'000'000) == "1 ms");
+  CHECK(format_nanos(49'020'000) == "49.0 ms");
   CHECK(format_nanos(61e9) == "61 s");
-  CHECK(format_nanos(-2'500) == "-2.5 us");
+  CHECK(format_nanos(-2'500) == "-2.50 us");
 }
 
 TEST_CASE("bytes are written in binary units and rates in decimal ones") {
@@ -61,6 +63,7 @@ TEST_CASE("bytes are written in binary units and rates in decimal ones") {
   CHECK(format_bytes(64 * 1048576.0) == "64 MiB");
   CHECK(format_bytes(1023) == "1023 B");
   CHECK(format_bytes(1536) == "1.5 KiB");
+  CHECK(format_bytes(1537) == "1.50 KiB");
   CHECK(format_rate(55.43e9) == "55.4 GB/s");
   CHECK(format_rate(4.8e12) == "4.8 TB/s");
 }
@@ -71,10 +74,13 @@ TEST_CASE("a count and a share are written without a unit") {
   CHECK(format_count(999.6) == "1,000");
   CHECK(format_count(-1'890) == "-1,890");
   CHECK(format_count(9'999) == "9,999");
-  CHECK(format_count(9'999.6) == "10 k");
+  CHECK(format_count(9'999.6) == "10.0 k");
+  CHECK(format_count(10'000) == "10 k");
   CHECK(format_count(0.72) == "0.72");
   CHECK(format_value(0.72, "%") == "72 %");
-  CHECK(format_value(2.5e6, "ns") == "2.5 ms");
+  CHECK(format_value(0.07, "%") == "7 %");
+  CHECK(format_value(0.07001, "%") == "7.00 %");
+  CHECK(format_value(2.5e6, "ns") == "2.50 ms");
   CHECK(format_value(989e12, "FLOP/s") == "989 TFLOP/s");
   CHECK(format_value(12, "samples/s") == "12 samples/s");
   CHECK(format_value(2'380.4, "samples/s") == "2,380 samples/s");

@@ -99,8 +99,8 @@ TEST_CASE("two clicks measure, a third begins anew") {
   CHECK_FALSE(measure.to);
   take_edge(measure, b);
   CHECK(measure.to == b);
-  CHECK(difference_words(*measure.from, *measure.to) == "+2.5 ms");
-  CHECK(difference_words(*measure.to, *measure.from) == "-2.5 ms");
+  CHECK(difference_words(*measure.from, *measure.to) == "+2.50 ms");
+  CHECK(difference_words(*measure.to, *measure.from) == "-2.50 ms");
   take_edge(measure, c);
   CHECK(measure.from == c);
   CHECK_FALSE(measure.to);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ticks.h"
 #include "base/units.h"
 
 namespace trainscope::ui {
@@ -162,7 +163,7 @@ int format_power(double value, char* out, int size, void*) {
 }
 
 int format_time(double value, char* out, int size, void*) {
-  return write(out, size, std::abs(value) < 0.5 ? "0" : format_nanos(value));
+  return write(out, size, format_tick(value));
 }
 
 void Stretch::follow(double from_all, double to_all) {

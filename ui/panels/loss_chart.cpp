@@ -391,7 +391,7 @@ void draw_curves(const Theme& theme, const std::vector<ShownLoss>& shown, bool o
 }  // namespace
 
 std::string loss_words(double loss) {
-  return fmt::format("{:.3g}", loss);
+  return format_count(loss);
 }
 
 std::string loss_at(const LossCurve& curve, std::size_t step) {

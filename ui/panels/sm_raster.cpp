@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ticks.h"
 #include "base/units.h"
 #include "ui/app/color.h"
 #include "ui/app/exact_count.h"
@@ -282,7 +283,7 @@ void paint_raster_axis(const Theme& theme, const Box& box, Nanos longest) {
     const float x = std::round(body.min.x + share * (body.width() - 1));
     draw->AddLine({x, box.min.y}, {x, box.min.y + theme.px(3)}, theme.muted);
     draw_text_middle(draw, theme.font.mono, theme.size.label, x, box.centre().y + theme.px(1),
-                     theme.muted, at == 0 ? "0" : format_nanos(at),
+                     theme.muted, format_tick(at),
                      share == 0   ? 0.0F
                      : share == 1 ? 1.0F
                                   : 0.5F);

@@ -1,19 +1,22 @@
-// Numbers as the program writes them: three significant digits and a unit.
+// Numbers as the program writes them (src/base/units.cpp): three significant digits and a unit.
+// Zeros at the end go where nothing was rounded, of a time only where it is whole.
 
 // With what stands before tenths in the page's language.
 const withDecimal = (text) => text.replace(".", say("."));
 
-function threeDigits(value) {
+function threeDigits(value, onlyWhole) {
   const size = Math.abs(value);
   const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-  return withoutZeros(text);
+  const brief = withoutZeros(text);
+  const isExact = Math.abs(Number(brief) - value) <= 1e-9 * size;
+  return isExact && !(onlyWhole && brief.includes(".")) ? brief : text;
 }
 
-function scaled(value, units) {
+function scaled(value, units, onlyWhole = false) {
   let best = units[0];
   for (const unit of units)
     if (Math.abs(value) >= unit[1] * 0.9995) best = unit;
-  return withDecimal(`${threeDigits(value / best[1])} ${best[0]}`.trim());
+  return withDecimal(`${threeDigits(value / best[1], onlyWhole)} ${best[0]}`.trim());
 }
 
 const timeUnits = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
@@ -21,7 +24,7 @@ const byteUnits =
     [["B", 1], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40]];
 const prefixes = [["", 1], ["K", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15]];
 
-const formatNanos = (nanos) => scaled(nanos, timeUnits);
+const formatNanos = (nanos) => scaled(nanos, timeUnits, true);
 const formatBytes = (bytes) => scaled(bytes, byteUnits);
 
 function formatRate(perSecond, unit) {
