@@ -261,6 +261,11 @@ std::vector<OperationRow> compare_operations(const Measured& a, const Measured& 
   return listed(std::move(rows), OperationOrder::kDifference);
 }
 
+std::size_t erase_alike(std::vector<OperationRow>& rows) {
+  return std::erase_if(rows,
+                       [](const OperationRow& row) { return std::abs(row.difference()) < 1; });
+}
+
 void sort_operations(std::vector<OperationRow>& rows, OperationOrder order, bool ascending) {
   // What is alike stands by its name, whichever way the figures go.
   const auto by_name = [](const OperationRow& a, const OperationRow& b) {

@@ -67,6 +67,10 @@ const char* share_of_what(const Measured& measured);
 // Rows for every operation of either, by the size of the difference.
 std::vector<OperationRow> compare_operations(const Measured& a, const Measured& b);
 
+// Takes out the rows in which A and B do not differ by a nanosecond a step, which is all that a
+// trace tells. Returns how many they were.
+std::size_t erase_alike(std::vector<OperationRow>& rows);
+
 enum class OperationOrder : std::uint8_t { kDifference, kName, kCount, kTotal, kMean, kSelf, kGpu };
 // By the larger of both sides' figures; names by their letters. What is alike stands by its name.
 void sort_operations(std::vector<OperationRow>& rows, OperationOrder order, bool ascending);

@@ -38,11 +38,23 @@ std::string with_numbers(std::string words, const std::vector<std::string>& numb
   return words;
 }
 
+// Whether a comma there stands before the last three digits of a thousand, not between two numbers.
+bool parts_thousands(std::string_view words, std::size_t at) {
+  std::size_t end = at + 1;
+  while (end < words.size() && is_digit(words[end])) ++end;
+  return words[at] == ',' && end == at + 4;
+}
+
 }  // namespace
 
 std::string with_decimal(std::string words, char decimal) {
-  for (std::size_t at = 1; at + 1 < words.size(); ++at)
-    if (words[at] == '.' && is_digit(words[at - 1]) && is_digit(words[at + 1])) words[at] = decimal;
+  for (std::size_t at = 1; at + 1 < words.size(); ++at) {
+    if (!is_digit(words[at - 1]) || !is_digit(words[at + 1])) continue;
+    if (words[at] == '.')
+      words[at] = decimal;
+    else if (decimal == ',' && parts_thousands(words, at))
+      words[at] = '.';
+  }
   return words;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/level.h"
 #include "analysis/operations.h"
 #include "analysis/what_if.h"
+#include "base/ratio.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/table.h"
@@ -27,7 +28,7 @@ using analysis::Run;
 std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
   const auto of_a = analysis::value_of(a, b.metric->name);
   if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
-  return format_count(b.value / *of_a);
+  return format_ratio(b.value / *of_a);
 }
 
 // Metrics that are 0 everywhere (causes that did not occur) would only fill the table.
@@ -147,9 +148,14 @@ void print_operations(const Run& run) {
 
 // What the two GPUs do for different times.
 void print_operations_beside(const Run& a, const Run& b) {
-  const std::vector<OperationRow> rows =
+  std::vector<OperationRow> rows =
       those_of(Where::kGpu, analysis::compare_operations(a.facts.measured, b.facts.measured));
   if (rows.empty()) return;
+  const std::size_t alike = analysis::erase_alike(rows);
+  if (rows.empty()) {
+    std::cout << "\nall operations of the GPU take as long in both\n";
+    return;
+  }
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add({"operation of the GPU", a.label, b.label, b.label + " - " + a.label});
   const std::vector<std::string> names = names_in_table(rows);
@@ -158,6 +164,9 @@ void print_operations_beside(const Run& a, const Run& b) {
                (rows[i].difference() > 0 ? "+" : "") + format_nanos(rows[i].difference())});
   std::cout << "\n" << table.text();
   print_number_of_more(rows.size());
+  if (alike > 0)
+    std::cout << counted(alike, "other") << (alike == 1 ? " takes" : " take")
+              << " as long in both\n";
 }
 
 void print_origin(const Run& run) {
@@ -198,9 +207,9 @@ void print_knobs_beside(const Run& a, const Run& b) {
 // From A's time to B's, part by part.
 void print_waterfall(const Run& a, const Run& b) {
   const report::Comparison comparison = report::compare_times(a, b);
-  if (!comparison.whole) return;
-  if (comparison.changes.empty()) {
-    std::cout << "\n" << a.label << " and " << b.label << " spend their time in the same way\n";
+  if (!comparison.whole || comparison.steps == report::Steps::kOne) return;
+  if (!report::is_worth_explaining(comparison)) {
+    std::cout << "\n" << report::kNothingToExplain << "\n";
     return;
   }
   std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+
+#include "base/ratio.h"
 
 namespace trainscope::report {
 bool are_alike(double a, double b) {
@@ -30,7 +33,7 @@ double samples_per_step(const analysis::Run& run) {
 
 // "1.39x", "24.2x", "154x".
 std::string times(double ratio) {
-  return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
+  return format_ratio(ratio) + "x";
 }
 
 // Of one run, or of both.
@@ -113,6 +116,14 @@ Comparison compare_times(const analysis::Run& a, const analysis::Run& b) {
     comparison.changes = analysis::compare(a.facts.partition, a.facts.measured.per(),
                                            b.facts.partition, b.facts.measured.per());
   return comparison;
+}
+
+bool is_worth_explaining(const Comparison& comparison) {
+  const double a = comparison.time_a, b = comparison.time_b;
+  return !are_alike(a, b) ||
+         std::ranges::any_of(comparison.changes, [&](const analysis::Change& change) {
+           return !are_alike(std::max(a, b), std::max(a, b) + std::abs(change.nanos));
+         });
 }
 
 const analysis::MetricValue* main_time(const analysis::Run& run) {

@@ -22,6 +22,14 @@ struct Comparison {
 };
 Comparison compare_times(const analysis::Run& a, const analysis::Run& b);
 
+// Whether there is a difference to explain: the times, or what they are spent on, differ by more
+// than half a percent of a step.
+bool is_worth_explaining(const Comparison& comparison);
+
+// What stands in an explanation's place where there is none.
+inline constexpr const char* kNothingToExplain =
+    "Nothing to explain: no part differs by half a percent.";
+
 // Whether two runs may be called faster and slower: both of one workload. A trace that was read
 // does not say what it is of; who puts it beside another takes them to be of the same.
 bool same_work(const analysis::Run& a, const analysis::Run& b);

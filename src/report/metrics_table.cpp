@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analysis/part_category.h"
+#include "base/ratio.h"
 #include "base/units.h"
 #include "report/chart.h"
 #include "report/comparison.h"
@@ -63,10 +64,7 @@ std::string value_html(const Metric& metric, const std::optional<double>& value,
 std::string ratio_html(const MetricRow& row, const Speech& speech) {
   const auto &a = row.values[0], &b = row.values[1];
   if (!a || !b || *a == 0) return "<td class=\"number none\">-</td>";
-  const double ratio = *b / *a;
-  const int digits = ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
-  return "<td class=\"number muted\">" + speech.number(fmt::format("{:.{}f}", ratio, digits)) +
-         "</td>";
+  return "<td class=\"number muted\">" + speech.number(format_ratio(*b / *a)) + "</td>";
 }
 
 // A solid, B outlined; as long as the larger.
@@ -159,6 +157,23 @@ std::string paragraph_html(const std::string& words) {
   return "<p class=\"muted\">" + html_text(words) + "</p>";
 }
 
+// From A's time to B's, part by part.
+std::string waterfall_html(const std::vector<RunView>& views, const Comparison& comparison,
+                           const Speech& speech) {
+  std::vector<Step> steps = {{side_mark(views, 0), speech.number(format_nanos(comparison.time_a)),
+                              "total", 0, comparison.time_a}};
+  double at = comparison.time_a;
+  for (const analysis::Change& change : comparison.changes) {
+    steps.push_back({html_text(speech.say(analysis::name_of(change.part))),
+                     speech.number(signed_time(change.nanos)), part_class(change.part), at,
+                     at + change.nanos});
+    at += change.nanos;
+  }
+  steps.push_back({side_mark(views, 1), speech.number(format_nanos(comparison.time_b)),
+                   "total open", 0, comparison.time_b});
+  return steps_html(steps);
+}
+
 std::string difference_html(const std::vector<RunView>& views, const Speech& speech) {
   const Comparison comparison = compare_times(*views[0].run, *views[1].run);
   const double difference = std::abs(comparison.time_b - comparison.time_a);
@@ -171,25 +186,15 @@ std::string difference_html(const std::vector<RunView>& views, const Speech& spe
     return paragraph_html(
         speech.say("Only one of the two has step marks, so their times are not of the same thing "
                    "and have no difference."));
-  std::vector<Step> steps = {
-      {"A", speech.number(format_nanos(comparison.time_a)), "total", 0, comparison.time_a}};
-  steps.front().name = side_mark(views, 0);
-  double at = comparison.time_a;
-  for (const analysis::Change& change : comparison.changes) {
-    steps.push_back({html_text(speech.say(analysis::name_of(change.part))),
-                     speech.number(signed_time(change.nanos)), part_class(change.part), at,
-                     at + change.nanos});
-    at += change.nanos;
-  }
-  steps.push_back({side_mark(views, 1), speech.number(format_nanos(comparison.time_b)),
-                   "total open", 0, comparison.time_b});
   const std::string where = speech.say(a_step ? "Where the {} a step went" : "Where the {} went");
   const std::string heading =
-      difference == 0
+      are_alike(comparison.time_a, comparison.time_b)
           ? fmt::format(fmt::runtime(speech.say("{} and {} take equally long")), "A", "B")
           : fmt::format(fmt::runtime(where), speech.number(format_nanos(difference)));
-  return "<h3>" + html_text(heading) + "</h3>\n" + steps_html(steps) + "<p class=\"muted small\">" +
-         html_text(speech.say("The parts sum to the difference.")) + "</p>";
+  const std::string head = "<h3>" + html_text(heading) + "</h3>\n";
+  if (!is_worth_explaining(comparison)) return head + remark_html(speech.say(kNothingToExplain));
+  return head + waterfall_html(views, comparison, speech) +
+         remark_html(speech.say("The parts sum to the difference."));
 }
 
 // One run: what its time consists of.

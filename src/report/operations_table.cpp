@@ -91,17 +91,45 @@ std::vector<OperationRow> longest_of_each(const std::vector<OperationRow>& rows)
 struct Listed {
   std::vector<OperationRow> rows;
   std::size_t all = 0;
+  std::size_t alike = 0;  // in both runs
 };
 
 Listed listed(const std::vector<RunView>& views) {
   const analysis::Measured& first = views[0].run->facts.measured;
-  std::vector<OperationRow> rows =
-      views.size() == 2 ? analysis::compare_operations(first, views[1].run->facts.measured)
-                        : analysis::operation_rows(first);
-  const std::size_t all = rows.size();
-  if (views.size() == 1) return {longest_of_each(rows), all};
-  rows.resize(std::min(all, kMostRows));
-  return {std::move(rows), all};
+  Listed list;
+  if (views.size() == 1) {
+    list.rows = analysis::operation_rows(first);
+    list.all = list.rows.size();
+    list.rows = longest_of_each(list.rows);
+    return list;
+  }
+  list.rows = analysis::compare_operations(first, views[1].run->facts.measured);
+  list.all = list.rows.size();
+  list.alike = analysis::erase_alike(list.rows);
+  list.rows.resize(std::min(list.rows.size(), kMostRows));
+  return list;
+}
+
+std::string table_html(const std::vector<OperationRow>& rows, const std::vector<RunView>& views,
+                       const Speech& speech) {
+  if (rows.empty()) return "";
+  std::string html = "<table class=\"metrics\">" + head_html(views, speech) + "<tbody>\n";
+  for (const OperationRow& row : rows) html += row_html(row, views, speech);
+  return html + "</tbody></table>";
+}
+
+// What is not in the table.
+std::string left_out_words(const Listed& list, bool two, const Speech& speech) {
+  const std::size_t shown = list.rows.size();
+  if (list.alike == list.all && two)
+    return told(speech, "All {} operations take as long in both.", list.all);
+  if (list.alike > 0 && shown + list.alike == list.all)
+    return told(speech, "The other {} of {} operations take as long in both.", list.alike,
+                list.all);
+  if (shown == list.all) return "";
+  const char* words = two ? "The {} operations of {} that differ most."
+                          : "The {} longest operations of {}: of the GPU, then of the host.";
+  return told(speech, words, shown, list.all);
 }
 
 }  // namespace
@@ -111,19 +139,11 @@ std::string operations_html(const std::vector<RunView>& views, const Speech& spe
   const Listed operations = listed(views);
   if (operations.all == 0) return "";
   const bool steps = views.size() == 2 || views[0].run->facts.measured.steps > 0;
+  const std::string left_out = left_out_words(operations, views.size() == 2, speech);
   std::string html = "<div class=\"operations\"><h3>" +
                      html_text(speech.say(steps ? "Operations, a step" : "Operations")) +
-                     "</h3>\n<table class=\"metrics\">" + head_html(views, speech) + "<tbody>\n";
-  for (const OperationRow& row : operations.rows) html += row_html(row, views, speech);
-  html += "</tbody></table>";
-  const char* left_out = views.size() == 2
-                             ? "The {} operations of {} that differ most."
-                             : "The {} longest operations of {}: of the GPU, then of the host.";
-  if (operations.rows.size() < operations.all)
-    html +=
-        "<p class=\"muted small\">" +
-        fmt::format(fmt::runtime(speech.say(left_out)), operations.rows.size(), operations.all) +
-        "</p>";
+                     "</h3>\n" + table_html(operations.rows, views, speech);
+  if (!left_out.empty()) html += "<p class=\"muted small\">" + html_text(left_out) + "</p>";
   return html + "</div>\n";
 }
 

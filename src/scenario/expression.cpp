@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/ratio.h"
 #include "base/speech.h"
 #include "base/units.h"
 #include "scenario/expression_parser.h"
@@ -143,7 +144,10 @@ std::string Expression::show(const Sides& sides) const {
   }
   if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
     return format_factor(evaluate(sides).value);
-  return scenario::show(evaluate(sides));
+  const Quantity quantity = evaluate(sides);
+  if (root_->kind == Node::Kind::kApply && root_->name == "ratio" && quantity.unit == "1")
+    return format_ratio(quantity.value);
+  return scenario::show(quantity);
 }
 
 std::string show(const Quantity& quantity) {

@@ -145,6 +145,21 @@ TEST_CASE("rows hold each side's own figures, a step, and their difference") {
     CHECK(row.difference() == 0);
 }
 
+TEST_CASE("operations that take as long in both are taken out of those that differ") {
+  const Run a = run_of("A", {"workload=train", "steps=4", "loop.item_every=1"});
+  const Run b = run_of("B", {"workload=train", "steps=4", "loop.item_every=50"});
+  const auto all = compare_operations(a.facts.measured, b.facts.measured);
+  auto differing = all;
+  const std::size_t alike = erase_alike(differing);
+  CHECK(alike > 0);
+  CHECK(!differing.empty());
+  CHECK(differing.size() + alike == all.size());
+  for (const OperationRow& row : differing) CHECK(std::abs(row.difference()) >= 1);
+  auto same = compare_operations(a.facts.measured, a.facts.measured);
+  CHECK(erase_alike(same) > 0);
+  CHECK(same.empty());
+}
+
 TEST_CASE("a built-in of Python's is one row, wherever its object stands in a process") {
   const auto one = trace_with(
       {{"<built-in method linear of type object at 0x7f3c8a1b2e40>", 5}, {"kernel at 0x10", 3}});

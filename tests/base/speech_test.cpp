@@ -9,6 +9,9 @@ TEST_CASE("a page's words are said in its language, and those that it lacks in E
   CHECK(german.say("Compare") == "Vergleich");
   CHECK(german.say("Memory") == "Memory");
   CHECK(german.number("5.4 ms") == "5,4 ms");
+  CHECK(german.number("1/18,200 of 1.5") == "1/18.200 of 1,5");
+  CHECK(german.number("1,230,000") == "1.230.000");
+  CHECK(german.number("[1,2]") == "[1,2]");
   CHECK(Speech().say("Compare") == "Compare");
   CHECK(Speech().number("5.4 ms") == "5.4 ms");
 }

@@ -52,6 +52,11 @@ TEST_CASE("steps of other sizes are told apart by what they train a second") {
   CHECK_FALSE(report::less_is_faster(a, stepped("B", 2, 400)));
 }
 
+TEST_CASE("a speed far from 1 has as many digits as can be read") {
+  CHECK(report::headline(stepped("A", 8, 18'182'000), stepped("B", 8, 1'000)) ==
+        "B is 18,200x faster");
+}
+
 TEST_CASE("a run that ended early has no speed") {
   const analysis::Run a = stepped("A", 8, 100), b = ended("B", sim::Deadlock{});
   CHECK(report::headline(a, b) == "B never ends: deadlock");

@@ -9,6 +9,7 @@
 #include "analysis/operations.h"
 #include "analysis/part_category.h"
 #include "base/units.h"
+#include "report/comparison.h"
 #include "report/escape.h"
 #include "report/markup.h"
 #include "report/page.h"
@@ -59,6 +60,17 @@ TEST_CASE("two runs are told apart operation by operation") {
   const std::string table = test::between(both, "Operations, a step", "</table>");
   CHECK(table.find("A total") != std::string::npos);
   CHECK(table.find("copy H2D") != std::string::npos);
+}
+
+TEST_CASE("two runs that are alike have nothing to explain, and no operations that differ") {
+  const analysis::Run a = test::copies("A", "pinned"), b = test::copies("B", "pinned");
+  const std::string html = report_of({&a, &b});
+  CHECK(has(html, "<h3>A and B take equally long</h3>"));
+  CHECK(has(html, report::kNothingToExplain));
+  CHECK_FALSE(has(html, "<ol class=\"waterfall\">"));
+  CHECK(has(html, "operations take as long in both."));
+  CHECK_FALSE(has(html, "A total"));
+  CHECK(test::unbalanced(html) == "");
 }
 
 TEST_CASE("one run has its operations too, and what they make up of a step") {

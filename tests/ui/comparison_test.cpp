@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/ratio.h"
+#include "report/comparison.h"
 #include "ui/app/moment.h"
 
 using namespace trainscope;
@@ -74,13 +76,46 @@ TEST_CASE("a run compared with itself is as fast as itself") {
   CHECK(comparison.waterfall.size() == 2);
 }
 
+analysis::Run with_more(const analysis::Run& run, analysis::Part part, double nanos_a_step) {
+  analysis::Run slower = run;
+  slower.facts.partition.time[static_cast<std::size_t>(part)] +=
+      static_cast<Nanos>(nanos_a_step) * slower.facts.measured.per();
+  return slower;
+}
+
+TEST_CASE("what differs by less than matters has nothing to explain") {
+  const Pair pair;
+  const double step = report::window_time(pair.a);
+  using analysis::Part;
+  const Comparison alike =
+      compare_runs(pair.a, with_more(pair.a, Part::kIdleSync, 0.003 * step), nullptr);
+  CHECK(alike.waterfall_title == "A and B take equally long");
+  CHECK(alike.waterfall_note == report::kNothingToExplain);
+  CHECK(alike.waterfall.size() == 2);
+  // Where parts differ and their sum does not, they are shown.
+  const Comparison other = compare_runs(with_more(pair.a, Part::kIdleLaunch, 0.1 * step),
+                                        with_more(pair.a, Part::kIdleSync, 0.1 * step), nullptr);
+  CHECK(other.waterfall_title == "A and B take equally long");
+  CHECK(other.waterfall.size() == 4);
+}
+
+TEST_CASE("a ratio far from 1 is legible") {
+  const Pair pair;
+  for (const CompareRow& row : compare_runs(pair.a, pair.b, nullptr).rows) {
+    const auto a = analysis::value_of(pair.a.metrics, row.metric->name).value();
+    const auto b = analysis::value_of(pair.b.metrics, row.metric->name).value();
+    CHECK(row.ratio == format_ratio(b / a));
+    CHECK((row.ratio != "0.00"));
+  }
+}
+
 TEST_CASE("a cause too small for a bar is told in the note") {
   const Pair pair;
-  analysis::Run slower = pair.a;
-  slower.facts.partition.time[static_cast<std::size_t>(analysis::Part::kIdleSync)] +=
-      slower.facts.measured.per();
+  const double much = 0.1 * report::window_time(pair.a);
+  const analysis::Run slower =
+      with_more(with_more(pair.a, analysis::Part::kIdleLaunch, much), analysis::Part::kIdleSync, 1);
   const Comparison comparison = compare_runs(pair.a, slower, nullptr);
-  CHECK(comparison.waterfall.size() == 2);
+  CHECK(comparison.waterfall.size() == 3);
   CHECK(comparison.waterfall_note ==
         "the parts sum to the difference, with +1 ns of smaller causes");
 }

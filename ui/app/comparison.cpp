@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/ratio.h"
 #include "base/units.h"
 #include "report/comparison.h"
 
@@ -122,29 +123,18 @@ void put_what_explains_first(std::vector<CompareRow>& rows, std::size_t named, c
                    [&](const CompareRow& x, const CompareRow& y) { return place(x) < place(y); });
 }
 
-std::string ratio_text(double a, double b) {
-  if (a == 0) return b == 0 ? "1.00" : "-";
-  return fmt::format("{:.2f}", b / a);
-}
-
 CompareRow row_of(const Metric& metric, double a, double b) {
   CompareRow row;
   row.metric = &metric;
   row.a = analysis::show(metric, a);
   row.b = analysis::show(metric, b);
-  row.ratio = ratio_text(a, b);
+  row.ratio = format_ratio(b / a);
   const double most = std::max(std::abs(a), std::abs(b));
   if (most > 0) {
     row.share_a = static_cast<float>(std::abs(a) / most);
     row.share_b = static_cast<float>(std::abs(b) / most);
   }
   return row;
-}
-
-Nanos total_of(const analysis::Partition& partition) {
-  Nanos total = 0;
-  for (const Nanos time : partition.time) total += time;
-  return total;
 }
 
 WaterfallBar total_bar(const char* name, double time) {
@@ -178,19 +168,13 @@ std::size_t changes_shown(const std::vector<analysis::Change>& changes, double t
   return seen <= kMostChanges ? seen : kMostChanges - 1;
 }
 
-// A's time, what changes it, B's time. Small changes share one bar, or the note where even that is
-// too small to see, so that the parts still sum.
-void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
-  const auto& facts_a = a.facts;
-  const auto& facts_b = b.facts;
-  const int steps_a = facts_a.measured.per(), steps_b = facts_b.measured.per();
-  const double time_a = static_cast<double>(total_of(facts_a.partition)) / steps_a;
-  const double time_b = static_cast<double>(total_of(facts_b.partition)) / steps_b;
-  const auto changes = analysis::compare(facts_a.partition, steps_a, facts_b.partition, steps_b);
+// What changes A's time into B's. Small changes share one bar, or the note where even that is too
+// small to see, so that the parts still sum.
+void add_changes(Comparison& comparison, const report::Comparison& times) {
+  const std::vector<analysis::Change>& changes = times.changes;
   auto& bars = comparison.waterfall;
-  bars.push_back(total_bar("A", time_a));
-  double at = time_a, rest = 0;
-  const double larger = std::max(time_a, time_b);
+  double at = times.time_a, rest = 0;
+  const double larger = std::max(times.time_a, times.time_b);
   const std::size_t shown = changes_shown(changes, larger);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (i >= shown) {
@@ -207,12 +191,26 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   else if (shown < changes.size())
     add_change(bars, fmt::format("{} more causes", changes.size() - shown), changes[shown].part, at,
                rest);
-  bars.push_back(total_bar("B", time_b));
-  const bool a_step = steps_a > 1 || steps_b > 1;
+}
+
+// A's time, what changes it, B's time.
+void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
+  const report::Comparison times = report::compare_times(a, b);
+  if (times.steps == report::Steps::kOne) {
+    comparison.waterfall_note = "Only one of the two has steps: their times are not of the same.";
+    return;
+  }
+  comparison.waterfall.push_back(total_bar("A", times.time_a));
+  if (report::is_worth_explaining(times))
+    add_changes(comparison, times);
+  else
+    comparison.waterfall_note = report::kNothingToExplain;
+  comparison.waterfall.push_back(total_bar("B", times.time_b));
+  const bool a_step = a.facts.measured.per() > 1 || b.facts.measured.per() > 1;
   comparison.waterfall_title =
-      report::are_alike(time_a, time_b)
+      report::are_alike(times.time_a, times.time_b)
           ? "A and B take equally long"
-          : fmt::format("Where the {}{} went", format_nanos(std::abs(time_b - time_a)),
+          : fmt::format("Where the {}{} went", format_nanos(std::abs(times.time_b - times.time_a)),
                         a_step ? " a step" : "");
 }
 
