@@ -9,12 +9,12 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "analysis/metrics.h"
 #include "analysis/operations.h"
+#include "analysis/rank_caveat.h"
 #include "analysis/runtime_calls.h"
 #include "analysis/unit_times.h"
 #include "base/units.h"
@@ -319,16 +319,7 @@ std::string communication_advice(const Run& run, const Speech& speech) {
 
 // An imported trace of fewer ranks than take part in its collectives.
 bool lacks_ranks(const Run& run) {
-  if (run.program) return false;
-  std::set<std::int32_t> here;
-  int members = 1;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
-    const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
-    if (!one) return;
-    here.insert(run.trace->lanes()[span.lane].rank);
-    members = std::max(members, one->group_size);
-  });
-  return static_cast<int>(here.size()) < members;
+  return !run.program && analysis::lacks_ranks(*run.trace);
 }
 
 bool has_host(const trace::Trace& trace) {

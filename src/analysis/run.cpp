@@ -8,6 +8,7 @@
 
 #include "analysis/gpu_caveat.h"
 #include "analysis/loader_caveat.h"
+#include "analysis/rank_caveat.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "host/interpreter.h"
@@ -89,6 +90,7 @@ void state(Run& run, Facts facts, bool whole) {
   run.caveat = run.ending ? "" : loader_caveat(run.facts.measured);
   if (run.caveat.empty() && !run.ending && run.program && run.machine)
     run.caveat = gpu_caveat(run.config, *run.machine);
+  if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time.
   if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "trace/chrome_assemble.h"
 #include "trace/mend.h"
+#include "trace/ranks.h"
 
 namespace trainscope::trace {
 namespace {
@@ -40,12 +41,23 @@ RankTrace mend_and_read(std::string_view name, const std::string& subject, Padde
   return result;
 }
 
+// A file that is read alone says which rank of its job it is.
+std::unique_ptr<Trace> alone(RankTrace read) {
+  if (!read.rank || read.world < 2 || ranks_of(*read.trace).size() != 1)
+    return std::move(read.trace);
+  Origin origin = read.trace->origin();
+  origin.detail += (origin.detail.empty() ? "rank " : ", rank ") + std::to_string(*read.rank) +
+                   " of " + std::to_string(read.world);
+  read.trace->set_origin(std::move(origin));
+  return std::move(read.trace);
+}
+
 }  // namespace
 
 std::unique_ptr<Trace> read_chrome_trace(const std::filesystem::path& path,
                                          const ReadOptions& options) {
-  return mend_and_read(path.string(), path.filename().string(), load_text(path, options.max_bytes))
-      .trace;
+  return alone(
+      mend_and_read(path.string(), path.filename().string(), load_text(path, options.max_bytes)));
 }
 
 RankTrace read_rank_trace(const std::filesystem::path& path, const std::string& subject,
@@ -55,11 +67,11 @@ RankTrace read_rank_trace(const std::filesystem::path& path, const std::string& 
 
 std::unique_ptr<Trace> read_chrome_trace(std::string_view name, std::string_view bytes,
                                          const ReadOptions& options) {
-  return mend_and_read(name, std::string(name), load_text(name, bytes, options.max_bytes)).trace;
+  return alone(mend_and_read(name, std::string(name), load_text(name, bytes, options.max_bytes)));
 }
 
 std::unique_ptr<Trace> read_chrome_trace(std::string_view name, const PaddedBytes& json) {
-  return read(name, std::string(name), json).trace;
+  return alone(read(name, std::string(name), json));
 }
 
 }  // namespace trainscope::trace

@@ -102,6 +102,9 @@ TEST_CASE("ranks of another tool's files wait for the slow one") {
   const analysis::Run alone = analysis::import_run("A", folder.path() / "job" / "rank_0.json");
   CHECK_FALSE(analysis::value_of(alone.metrics, "comm.wait"));
   CHECK(alone.ranks.empty());
+  CHECK_THAT(alone.trace->origin().detail, Catch::EndsWith(", rank 0 of 4"));
+  CHECK_THAT(alone.caveat, Catch::Contains("one rank of a job of 4 or more; open a folder"));
+  CHECK(job.caveat.empty());
   CHECK(value(job, "gpu.busy@0") < value(alone, "gpu.busy"));
 }
 
@@ -115,4 +118,5 @@ TEST_CASE("of a job only the ranks that are there can be asked for") {
   CHECK_THROWS_WITH(analysis::value_of(some, analysis::asked_metric("time.step@1")),
                     Catch::Contains("has no rank 1, but ranks 0, 2 and 3: write @0"));
   CHECK_THAT(some.trace->origin().detail, Catch::Contains(", ranks 0, 2 and 3 of 4"));
+  CHECK_THAT(some.caveat, Catch::Contains("the trace of 3 ranks of a job of 4 or more"));
 }

@@ -254,6 +254,18 @@ TEST_CASE("of a key that stands twice the last one counts") {
   CHECK(trace->origin().clock_start == 6'000);
 }
 
+TEST_CASE("a file of one rank says of how many it is one") {
+  const auto of = [](const std::string& info) {
+    return read(R"({"distributedInfo": {)" + info + R"(}, "traceEvents": [)" + complete("1", "1") +
+                "]}")
+        ->origin()
+        .detail;
+  };
+  CHECK(of(R"("rank": 1, "world_size": 2)") == "Chrome trace, rank 1 of 2");
+  CHECK(of(R"("rank": 0, "world_size": 1)") == "Chrome trace");
+  CHECK(of(R"("rank": 0)") == "Chrome trace");
+}
+
 TEST_CASE("lanes are named by metadata, and rows that hold nothing are left out") {
   const auto trace = read(
       R"({"distributedInfo": {"backend": "nccl", "rank": 3, "ranks": "[0, 1]"}, "traceEvents": [)" +

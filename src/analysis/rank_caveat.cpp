@@ -1,0 +1,46 @@
+#include "analysis/rank_caveat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "trace/same_collectives.h"
+
+namespace trainscope::analysis {
+namespace {
+
+struct Members {
+  std::set<std::int32_t> here;  // ranks
+  int most = 1;                 // of a collective
+  bool lacks_some() const { return static_cast<int>(here.size()) < most; }
+};
+
+Members members_of(const trace::Trace& trace) {
+  Members members;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    if (!one) return;
+    members.here.insert(trace.lanes()[span.lane].rank);
+    members.most = std::max(members.most, one->group_size);
+  });
+  return members;
+}
+
+}  // namespace
+
+bool lacks_ranks(const trace::Trace& trace) {
+  return members_of(trace).lacks_some();
+}
+
+std::string rank_caveat(const trace::Trace& trace) {
+  const Members members = members_of(trace);
+  if (!members.lacks_some()) return "";
+  const std::size_t here = members.here.size();
+  return fmt::format(
+      "This is the trace of {} of a job of {} or more; open a folder with the traces of all ranks "
+      "to see who waits for whom",
+      here == 1 ? "one rank" : fmt::format("{} ranks", here), members.most);
+}
+
+}  // namespace trainscope::analysis
