@@ -148,26 +148,48 @@ class Links {
   bool groups_alike_ = true;
 };
 
-// Adds what the collective moved; false where the trace does not tell.
-bool add_bytes(CollectiveTimes& times, const trace::CollectiveDetail& collective,
-               std::string_view kernel, const Links& links) {
-  if (collective.group_size == 1) return true;  // nothing to move
+struct Moved {
+  double bytes = 0;      // of the buffers
+  double bus_bytes = 0;  // times the traffic factor
+  double sent = 0;       // by this GPU
+};
+
+// Nothing where the trace does not tell.
+std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, std::string_view kernel) {
+  if (collective.group_size == 1) return Moved{};  // nothing to move
   const std::optional<CollectiveKind> kind = kind_of(collective.operation);
   const auto element = static_cast<double>(size_of(collective.type));
-  if (!kind || element == 0 || collective.group_size < 1) return false;
+  if (!kind || element == 0 || collective.group_size < 1) return std::nullopt;
   const double bytes =
       element * static_cast<double>(std::max(collective.elements_in, collective.elements_out));
-  times.bytes += bytes;
-  times.bus_bytes += bytes * sim::bus_factor(*kind, collective.group_size);
+  Moved moved{bytes, bytes * sim::bus_factor(*kind, collective.group_size), 0};
   // Of a receive it is the other rank that sends.
-  if (*kind == CollectiveKind::kSendReceive &&
-      collective.operation.find("send") == std::string::npos)
-    return true;
-  const double sent = bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
-  times.wire_bytes += sent;
-  links.add(times, collective, sent);
-  return true;
+  if (*kind != CollectiveKind::kSendReceive ||
+      collective.operation.find("send") != std::string::npos)
+    moved.sent = bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
+  return moved;
 }
+
+void add(CollectiveTimes& times, const Moved& moved, const trace::CollectiveDetail& collective,
+         const Links& links) {
+  times.bytes += moved.bytes;
+  times.bus_bytes += moved.bus_bytes;
+  if (moved.sent > 0) links.add(times, collective, moved.sent);
+}
+
+// What each GPU sent: the ends of a pipeline send other amounts than its middle.
+class Sent {
+ public:
+  void add(const trace::Lane& lane, double bytes) { by_gpu_[{lane.rank, lane.device}] += bytes; }
+  double most() const {
+    double most = 0;
+    for (const auto& [gpu, bytes] : by_gpu_) most = std::max(most, bytes);
+    return most;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, std::int32_t>, double> by_gpu_;  // by rank and device
+};
 
 }  // namespace
 
@@ -231,6 +253,7 @@ CollectiveTimes collective_times(const Measured& measured) {
   const Links links(measured);
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
+  Sent sent;
   bool all_known = true;
   std::optional<std::int32_t>
       gpu;  // the first that takes part: a rank's own trace has one, of any number
@@ -241,14 +264,19 @@ CollectiveTimes collective_times(const Measured& measured) {
     if (span.category != Category::kCollective) return;
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
-    if (!collective || lane.device != gpu.value_or(lane.device)) return;
+    if (!collective) return;
+    const auto moved = moved_by(*collective, trace.name(span.name));
+    if (moved) sent.add(lane, moved->sent);
+    all_known &= moved.has_value();
+    if (lane.device != gpu.value_or(lane.device)) return;
     gpu = lane.device;
     intervals.push_back({begun.of(span), span.end()});
     at_work.push_back({span.start, span.end()});
     ++times.count;
     times.work_of_all += span.duration;
-    all_known &= add_bytes(times, *collective, trace.name(span.name), links);
+    if (moved) add(times, *moved, *collective, links);
   });
+  times.wire_bytes = sent.most();
   if (!all_known)
     times.bytes = times.bus_bytes = times.wire_bytes = times.network_bytes = times.on_links = 0;
   for (const auto& [device, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);

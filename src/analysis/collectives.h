@@ -15,7 +15,7 @@ struct CollectiveTimes {
   // All 0 where the trace does not tell of some collective what it moved.
   double bytes = 0;       // of the buffers
   double bus_bytes = 0;   // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
-  double wire_bytes = 0;  // that a GPU sent, and received
+  double wire_bytes = 0;  // of the GPU that sent most
   // Of that, what crosses to another node, for all GPUs of one: where several groups of them cross,
   // each sends as much as this GPU's.
   double network_bytes = 0;

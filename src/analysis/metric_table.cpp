@@ -216,8 +216,7 @@ void add_overlaps(Table& t) {
           return Answer(a_step(f, f.collectives.longest_wait));
         });
   t.add("comm.bytes", "B", "bytes sent",
-        "bytes that the rank whose times these are sends to others in collectives, a step; of "
-        "DataParallel, whose GPUs are one process's, what all of them send",
+        "bytes that a GPU sends to others in collectives, a step: the GPU that sends most",
         [](const Facts& f) {
           if (f.collectives.wire_bytes <= 0) return Answer();
           return Answer(f.collectives.wire_bytes / f.measured.per());

@@ -318,7 +318,11 @@ TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream o
   on_every_machine("interleaved-pipeline", [&](const Run& plain, const Run& interleaved) {
     CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.7);
     CHECK(ratio(interleaved, plain, "time.step") < 0.95);
-    CHECK(ratio(interleaved, plain, "comm.bytes") == Approx(2));
+    // The GPU that sends most is the first: its stages' activations and gradients, a micro-batch 20
+    // MiB, and its share of the sum of the embedding's gradients, of which the last has the rest.
+    const double sends = 8 * 20.0 * (1 << 20), sum = 50257.0 * 1280 * 4;
+    CHECK(ratio(interleaved, plain, "comm.bytes") ==
+          Approx((3 * sends + sum) / (sends + sum)).epsilon(0.01));
     CHECK(ratio(interleaved, plain, "memory.activations") > 1.3);
   });
   for (const std::string& machine : lesson.machines) {
