@@ -12,7 +12,6 @@
 #include "ui/panels/chunk_view.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/gpu_paint.h"
-#include "ui/panels/scaling_plot.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/stage_strip.h"
 #include "ui/panels/star_paint.h"
@@ -224,7 +223,7 @@ void draw_buckets(const SideView& view, const Box& box) {
 }
 
 // Tried once someone looks at it: each number of GPUs is a run of its own.
-void draw_scaling(const SideView& view, const Box& box) {
+void draw_scaling(const SideView& view, const ScalingRange& range, const Box& box) {
   const Theme& theme = view.context.theme;
   GradientFlowPanel::Side& own = view.own;
   const RunPointer& run = view.facts.run;
@@ -239,7 +238,7 @@ void draw_scaling(const SideView& view, const Box& box) {
   if (busy) view.context.ask("animate");
   if (box.height() < theme.px(kLeastPlot)) return say_too_low(theme, box, box.min.y + theme.px(10));
   if (const auto& curve = own.scaling.get())
-    return paint_scaling(theme, box, *curve, view.side == 0);
+    return paint_scaling(theme, box, *curve, range, view.side == 0);
   const char* words = busy           ? "running it on 1, 2, 4, ... GPUs"
                       : run->program ? "it runs on no other number of GPUs of this machine"
                                      : "a trace tells of its own number of GPUs only";
@@ -349,13 +348,13 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   const float gap = theme.px(26);
   if (box.width() < theme.px(560)) {
     if (panel.part == "buckets") return draw_buckets(view, box);
-    if (panel.part == "scaling") return draw_scaling(view, box);
+    if (panel.part == "scaling") return draw_scaling(view, panel.range, box);
     return draw_gpus(view, box);
   }
   const float table = std::clamp(box.width() * 0.46F, theme.px(270), theme.px(560));
   draw_gpus(view, {box.min, {box.max.x - table - gap, box.max.y}});
   const Box beside{{box.max.x - table, box.min.y}, box.max};
-  if (panel.part == "scaling") return draw_scaling(view, beside);
+  if (panel.part == "scaling") return draw_scaling(view, panel.range, beside);
   draw_buckets(view, beside);
 }
 
@@ -414,6 +413,9 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   } else if (!walk && has_parts) {
     choose_part(theme, panel, narrow, walk, {room.max.x - width, room.min.y - theme.px(3)}, width);
   }
+  panel.range = {};
+  for (const SideView& view : shown)
+    if (const auto& curve = view.own.scaling.get()) panel.range.include(*curve);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const float left = room.min.x + static_cast<float>(i) * (wide + gap);
     ImGui::PushID(static_cast<int>(shown[i].side));

@@ -16,6 +16,7 @@
 #include "ui/app/background.h"
 #include "ui/panels/bucket_table.h"
 #include "ui/panels/context.h"
+#include "ui/panels/scaling_plot.h"
 #include "ui/panels/step_strip.h"
 
 namespace trainscope::ui {
@@ -59,6 +60,7 @@ struct GradientFlowPanel {
     Background<analysis::ScalingCurve> scaling;
   };
   Side sides[2];
+  ScalingRange range;  // of both scaling curves, of this frame
   std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the chosen one
 };
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "ui/panels/number_line.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 
@@ -145,7 +144,7 @@ void draw_sentence(const Theme& theme, const Box& box, const std::string& words,
 }
 
 void draw_gradients(const Theme& theme, const Box& box, const LossScalingPanel::Read& read,
-                    bool bf16) {
+                    const LineScale& scale, bool bf16) {
   if (!read.state || !read.state->has_gradients) {
     const char* words = read.state ? "This step's gradients were not kept."
                                    : "No step is done yet at the playhead.";
@@ -158,7 +157,7 @@ void draw_gradients(const Theme& theme, const Box& box, const LossScalingPanel::
   const std::vector<std::string> rounding = rounding_words(state, bf16);
   const bool tall = box.height() > theme.px(150) && !rounding.empty();
   const float under = row + (tall ? row : 0);
-  draw_number_line(theme, {box.min, {box.max.x, box.max.y - under - theme.px(4)}}, state);
+  draw_number_line(theme, {box.min, {box.max.x, box.max.y - under - theme.px(4)}}, state, scale);
   const float top = box.max.y - under;
   draw_legend(theme, {{box.min.x, top}, {box.max.x, top + row}}, legend_of(theme, state, bf16));
   if (tall)
@@ -221,8 +220,8 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
   const float foot = theme.px(20), beside = room_for_axis_name(theme, box, "step");
   ChartOptions options;
   options.y_format = format_power;
-  options.y_from = std::floor(std::log2(read.history.least)) - 0.9;
-  options.y_to = std::ceil(std::log2(read.history.most)) + 0.6;
+  options.y_from = std::floor(std::log2(panel.axes.least)) - 0.9;
+  options.y_to = std::ceil(std::log2(panel.axes.most)) + 0.6;
   const std::vector<double> ticks =
       power_ticks(options.y_from, options.y_to, std::max(2.0F, box.height() / theme.px(28)));
   options.y_ticks = &ticks;
@@ -280,7 +279,8 @@ void draw_side(const PanelContext& context, LossScalingPanel& panel, std::size_t
   const bool under = box.height() > theme.px(280);
   const bool beside = !under && box.width() > theme.px(560);
   const bool bf16 = is_bf16(model.config);
-  if (!scaled || (!under && !beside)) return draw_gradients(theme, box, read, bf16);
+  if (!scaled || (!under && !beside))
+    return draw_gradients(theme, box, read, panel.axes.line, bf16);
   Box line = box, scale = box;
   if (under) {
     line.max.y = box.min.y + box.height() * 0.56F;
@@ -289,8 +289,23 @@ void draw_side(const PanelContext& context, LossScalingPanel& panel, std::size_t
     line.max.x = box.min.x + box.width() * 0.56F;
     scale.min.x = line.max.x + theme.px(22);
   }
-  draw_gradients(theme, line, read, bf16);
+  draw_gradients(theme, line, read, panel.axes.line, bf16);
   draw_scale(context, panel, side, scale);
+}
+
+LossScalingPanel::Axes axes_of(const LossScalingPanel& panel,
+                               const std::vector<std::size_t>& shown) {
+  LossScalingPanel::Axes axes;
+  bool any = false;
+  for (const std::size_t side : shown) {
+    const LossScalingPanel::Read& read = panel.sides[side];
+    if (read.state && read.state->has_gradients) axes.line.include(*read.state);
+    if (read.history.empty()) continue;
+    axes.least = any ? std::min(axes.least, read.history.least) : read.history.least;
+    axes.most = any ? std::max(axes.most, read.history.most) : read.history.most;
+    any = true;
+  }
+  return axes;
 }
 
 void draw_body(const PanelContext& context, LossScalingPanel& panel) {
@@ -302,6 +317,7 @@ void draw_body(const PanelContext& context, LossScalingPanel& panel) {
       shown.push_back(i);
       steps = std::max(steps, read->history.scale.size());
     }
+  panel.axes = axes_of(panel, shown);
   panel.stretch.follow(0, static_cast<double>(steps) - 1);
   const float gap = theme.px(34);
   const Box room = padded_room(theme, theme.px(8), theme.px(4));

@@ -9,6 +9,7 @@
 #include "analysis/loss_scaling.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/context.h"
+#include "ui/panels/number_line.h"
 
 namespace trainscope::ui {
 
@@ -22,7 +23,13 @@ struct LossScalingPanel {
     Nanos time = -1;             // of the state
     std::optional<analysis::ScalingState> state;
   };
+  // What both sides are drawn to, so that one can be compared with the other.
+  struct Axes {
+    LineScale line;
+    double least = 1, most = 1;  // of the loss scale
+  };
   Read sides[2];
+  Axes axes;        // of this frame
   Stretch stretch;  // of both scales
 };
 

@@ -138,7 +138,9 @@ struct Places {
   Box gpu, chart, peak, legend, map, fit;
 };
 
-Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit) {
+// `legend`: as tall as the tallest beside it, so that charts are as tall as one another.
+Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit,
+                 float legend) {
   const bool has_map = !facts.maps.empty();
   Places places;
   Box rest = box;
@@ -160,7 +162,8 @@ Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, b
     places.peak = {{rest.max.x - wide, rest.min.y}, rest.max};
     rest.max.x -= wide + gap;
   } else if (rest.height() > theme.px(110)) {
-    const float tall = memory_legend_height(theme, box.width(), facts.history, facts.columns);
+    const float tall =
+        std::max(legend, memory_legend_height(theme, box.width(), facts.history, facts.columns));
     places.legend = {{rest.min.x, rest.max.y - tall}, rest.max};
     rest.max.y -= tall;
   }
@@ -190,15 +193,18 @@ void choose_gpu(const Theme& theme, MemoryPanel::SideFacts& side, const MemoryFa
 // How all charts are drawn, so that they can be compared.
 struct Scale {
   double highest = 0;  // bytes
+  float legend = 0;    // height of the tallest
   bool by_change = true;
 };
 
-Scale common_scale(const MemoryPanel& panel,
-                   const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown) {
+Scale common_scale(const Theme& theme, const MemoryPanel& panel,
+                   const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown, float width) {
   Scale scale;
   for (const auto& [side, facts] : shown) {
     scale.highest =
         std::max({scale.highest, facts->history.most_reserved(), facts->history.peak().allocated});
+    scale.legend =
+        std::max(scale.legend, memory_legend_height(theme, width, facts->history, facts->columns));
     scale.by_change = scale.by_change && !panel.whole && has_more_than_shown(*facts);
   }
   return scale;
@@ -211,7 +217,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const SideModel& model = workspace.sides()[side];
   const analysis::BatchFit* fit = fit_of(context, panel, side);
   const bool trying = panel.sides[side].fit.busy();
-  const Places places = places_in(theme, box, facts, fit || trying);
+  const Places places = places_in(theme, box, facts, fit || trying, scale.legend);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
   chart.by_change = scale.by_change;
@@ -245,7 +251,8 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
   if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());
-  const Scale scale = common_scale(panel, shown);
+  const float each = (room.width() + gap) / (stacked ? 1 : count) - gap;
+  const Scale scale = common_scale(theme, panel, shown, each - theme.px(34));  // beside its letter
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto n = static_cast<float>(i);
     const float wide = stacked ? room.width() : (room.width() + gap) / count - gap;

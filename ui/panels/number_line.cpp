@@ -19,7 +19,7 @@ using trace::Magnitudes;
 // The powers of two that are shown, and where.
 struct Ruler {
   Box box;  // of the bars
-  int from = -34, to = 20;
+  int from, to;
 
   float x(double power) const {
     return box.min.x + box.width() * static_cast<float>((power - from) / (to - from));
@@ -28,21 +28,6 @@ struct Ruler {
 
 std::size_t bin_of(int power) {
   return static_cast<std::size_t>(power - Magnitudes::kLeast);
-}
-
-// Wide enough for what there is, and for all of FP16.
-Ruler ruler_for(const Box& box, const ScalingState& state) {
-  Ruler ruler;
-  ruler.box = box;
-  for (int power = Magnitudes::kLeast; power < ruler.from; ++power)
-    if (state.before.bins[bin_of(power)] > 0.0005 || state.after.bins[bin_of(power)] > 0.0005)
-      ruler.from = power;
-  for (int power = Magnitudes::kMost; power >= ruler.to; --power)
-    if (state.after.bins[bin_of(power)] > 0.0005) {
-      ruler.to = power + 1;
-      break;
-    }
-  return ruler;
 }
 
 struct Zone {
@@ -148,17 +133,26 @@ Color after_color(const Theme& theme) {
   return faded(theme.of(trace::Category::kForward).line, 0.88F);
 }
 
-void draw_number_line(const Theme& theme, const Box& box, const ScalingState& state) {
-  const Ruler ruler = ruler_for({box.min, {box.max.x, box.max.y - theme.px(20)}}, state);
+void LineScale::include(const ScalingState& state) {
+  constexpr double kLeastShare = 0.0005;  // of gradients, that widens the line
+  for (int power = Magnitudes::kLeast; power <= Magnitudes::kMost; ++power) {
+    const double before = state.before.bins[bin_of(power)], after = state.after.bins[bin_of(power)];
+    most = std::max({most, before, after});
+    if (std::max(before, after) > kLeastShare) from = std::min(from, power);
+    if (after > kLeastShare) to = std::max(to, power + 1);
+  }
+}
+
+void draw_number_line(const Theme& theme, const Box& box, const ScalingState& state,
+                      const LineScale& scale) {
+  const Ruler ruler{{box.min, {box.max.x, box.max.y - theme.px(20)}}, scale.from, scale.to};
   draw_zones(theme, ruler);
   draw_axis(theme, ruler);
-  double most = 1e-9;
-  for (const Spectrum* spectrum : {&state.before, &state.after})
-    most = std::max(most, *std::max_element(spectrum->bins.begin(), spectrum->bins.end()));
   const float top = ruler.box.min.y + std::min(theme.px(42), ruler.box.height() * 0.4F);
   const bool moved = state.scaled && state.scale != 1;
-  if (moved) draw_heap(theme, ruler, state.before, most, before_color(theme), top);
-  draw_heap(theme, ruler, state.after, most, moved ? after_color(theme) : before_color(theme), top);
+  if (moved) draw_heap(theme, ruler, state.before, scale.most, before_color(theme), top);
+  draw_heap(theme, ruler, state.after, scale.most, moved ? after_color(theme) : before_color(theme),
+            top);
   draw_infinite(theme, ruler, state);
   if (moved) draw_shift(theme, ruler, state, top - theme.px(7));
 }

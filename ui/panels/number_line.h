@@ -7,8 +7,19 @@
 
 namespace trainscope::ui {
 
+// What number lines that stand beside one another are drawn to: powers of two along the line, and
+// the share of gradients that is as tall as there is room.
+struct LineScale {
+  int from = -34, to = 20;  // all of FP16's
+  double most = 1e-9;
+
+  // Makes room for what a step has.
+  void include(const analysis::ScalingState& state);
+};
+
 // The regions are always FP16's, whatever the run computed in.
-void draw_number_line(const Theme& theme, const Box& box, const analysis::ScalingState& state);
+void draw_number_line(const Theme& theme, const Box& box, const analysis::ScalingState& state,
+                      const LineScale& scale);
 
 // The colours of its two heaps.
 Color before_color(const Theme& theme);

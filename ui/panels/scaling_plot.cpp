@@ -132,7 +132,15 @@ void paint_efficiencies(const Theme& theme, const Axes& axes, const ScalingCurve
 
 }  // namespace
 
-void paint_scaling(const Theme& theme, const Box& box, const ScalingCurve& curve, bool solid) {
+void ScalingRange::include(const ScalingCurve& curve) {
+  for (const ScalingPoint& point : curve.points) {
+    gpus = std::max(gpus, point.gpus);
+    samples_per_s = std::max({samples_per_s, curve.ideal(point.gpus), point.samples_per_s});
+  }
+}
+
+void paint_scaling(const Theme& theme, const Box& box, const ScalingCurve& curve,
+                   const ScalingRange& range, bool solid) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float head = theme.px(22), foot = theme.px(38), left = theme.px(62),
               right = theme.px(kRight);
@@ -145,9 +153,8 @@ void paint_scaling(const Theme& theme, const Box& box, const ScalingCurve& curve
   Axes axes;
   axes.inner = {{box.min.x + left, box.min.y + head + theme.px(8)},
                 {box.max.x - right, box.max.y - foot}};
-  axes.most_x = std::log2(static_cast<double>(curve.points.back().gpus));
-  for (const ScalingPoint& point : curve.points)
-    axes.most_y = std::max({axes.most_y, curve.ideal(point.gpus), point.samples_per_s});
+  axes.most_x = std::log2(static_cast<double>(range.gpus));
+  axes.most_y = range.samples_per_s;
   paint_grid(theme, axes, curve);
   paint_ideal(theme, axes, curve);
   paint_points(theme, axes, curve, solid);
