@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/files.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/endings.h"
 #include "cli/table.h"
@@ -17,6 +18,10 @@ namespace trainscope::cli {
 namespace {
 
 using machine::Machine;
+
+constexpr const char* kUnits =
+    "\nmemory: GiB of 2^30 bytes, as PyTorch and nvidia-smi count; the GB in a name are its "
+    "maker's\n";
 
 std::vector<Machine> chosen_machines(const std::string& id_or_file) {
   if (!id_or_file.empty()) return {machine::load_machine(id_or_file)};
@@ -33,7 +38,7 @@ std::string table_of(const std::vector<Machine>& machines) {
   for (const Machine& one : machines)
     table.add({one.id, one.name, machine::gpus_in_words(one), one.gpu.name,
                std::to_string(one.gpu.sm_count),
-               fmt::format("{:.0f} GB", static_cast<double>(one.gpu.memory_bytes) / 1e9)});
+               format_bytes(static_cast<double>(one.gpu.memory_bytes))});
   return table.text();
 }
 
@@ -53,7 +58,7 @@ int machines_command(const MachinesOptions& options) {
   else if (!options.machine.empty())
     std::cout << report::data_sheet(machines.front());
   else
-    std::cout << table_of(machines);
+    std::cout << table_of(machines) << kUnits;
   return 0;
 }
 

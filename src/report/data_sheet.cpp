@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/units.h"
 #include "machine/topology.h"
 
 namespace trainscope::report {
@@ -40,6 +41,9 @@ bool is_flag(const Figure& figure) {
 std::string value_of(const Figure& figure) {
   if (is_flag(figure)) return figure.value == 0 ? "no" : "yes";
   if (figure.name == "gpu.compute_capability") return fmt::format("{:.1f}", figure.value);
+  // A GPU's memory, of which files have every byte.
+  const double bytes = figure.value * unit_factor(figure.unit).value_or(1);
+  if ((figure.unit == "B" || figure.unit == "MiB") && bytes >= 0x1p30) return format_bytes(bytes);
   const std::string number = fmt::format("{:.7g}", figure.value);
   if (figure.unit.empty() || figure.unit == "1") return number;
   return number + (figure.unit == "%" ? "" : " ") + figure.unit;

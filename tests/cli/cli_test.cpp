@@ -284,6 +284,12 @@ TEST_CASE("the registries print tables and JSON") {
   CHECK(doctor.code == 0);
 }
 
+TEST_CASE("machines counts memory in GiB, as PyTorch does, and says so") {
+  const std::string table = run("machines").out;
+  CHECK_THAT(table, Catch::Contains("79.2 GiB") && Catch::Contains("GiB of 2^30 bytes"));
+  CHECK_THAT(run("machines h100-sxm-8").out, Catch::Contains("79.2 GiB"));
+}
+
 TEST_CASE("machines prints the data sheet of one, its JSON and the page of all") {
   const Folder folder;
   const Result sheet = run("machines h200-8x2");

@@ -29,8 +29,7 @@ CatalogueEntry entry_of(const std::string& id) {
     auto machine = std::make_shared<Machine>(machine::load_machine(id));
     entry.name = machine->name;
     entry.gpu = without_maker(machine->gpu.name);
-    entry.memory =
-        fmt::format("{:.0f} GiB", static_cast<double>(machine->gpu.memory_bytes) / (1 << 30));
+    entry.memory = format_bytes(static_cast<double>(machine->gpu.memory_bytes));
     entry.pcie = fmt::format("{}.0 x{}", machine->pcie.generation, machine->pcie.lanes);
     entry.gpus = machine::gpus_in_words(*machine);
     entry.machine = std::move(machine);
