@@ -113,6 +113,22 @@ TEST_CASE("no word is cut and none lies on another in front of a room", "[slow]"
   }
 }
 
+TEST_CASE("a line that is too long goes on before a word that would be cut") {
+  REQUIRE_STAGE(stage);
+  stage->window.begin_frame();
+  const float advance = text_size(stage->theme.font.mono, stage->theme.size.label, "0").x;
+  const auto rows = [&](const char* line, int columns) {
+    return source_rows(stage->theme, line, advance * (static_cast<float>(columns) + 0.5F)).rows;
+  };
+  using Rows = std::vector<std::string_view>;
+  CHECK(rows("    optimizer.zero_grad(set_to_none=True)", 38) ==
+        Rows{"    optimizer.zero_grad(set_to_none=", "True)"});
+  CHECK(rows("x = x.to(device, non_blocking=True)", 30) ==
+        Rows{"x = x.to(device, ", "non_blocking=True)"});
+  CHECK(rows("abcdefghijklmnopqrst", 12).front().size() == 12);  // nowhere to cut
+  stage->window.end_frame();
+}
+
 TEST_CASE("a comment has one colour, whatever words are in it") {
   REQUIRE_STAGE(stage);
   stage->window.begin_frame();

@@ -158,11 +158,16 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
   const float title_end = draw_tabs(theme, box, name, right);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
-  // Beside tabs it is there whole, or not.
-  const float wanted = text_size(theme.font.text, theme.size.small, options.secondary).x;
-  if (wanted > room && neighbours().Size > 1) return;
+  // Beside tabs it is there whole, or its first half is, or nothing.
+  const bool beside_tabs = neighbours().Size > 1;
+  const auto fits = [&](const std::string& words) {
+    return text_size(theme.font.text, theme.size.small, words).x <= room;
+  };
+  std::string words = options.secondary;
+  if (beside_tabs && !fits(words)) words = words.substr(0, words.find(';'));
+  if (beside_tabs && !fits(words)) return;
   draw_text_middle(draw, theme.font.text, theme.size.small, right, middle, theme.muted,
-                   shortened(theme.font.text, theme.size.small, options.secondary, room), 1);
+                   shortened(theme.font.text, theme.size.small, words, room), 1);
 }
 
 }  // namespace

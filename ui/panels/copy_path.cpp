@@ -110,6 +110,7 @@ PlaceBox device_box(const Theme& theme, const PathState& state) {
     box.level = share_of(state.device.arrived, state.device.due);
     box.words = fmt::format("of {} here, {} of {} copies done", bytes_words(state.device.due),
                             out.done, out.count);
+    box.fewer_words = fmt::format("{} of {} copies done", out.done, out.count);
     return box;
   }
   box.fill = theme.of(Category::kCopyD2H).fill;

@@ -66,9 +66,11 @@ Parts parts_of(const Theme& theme, const Box& box) {
   return parts;
 }
 
-void second_line(const Theme& theme, const Box& box, float middle, const std::string& words) {
-  if (middle <= 0 || words.empty()) return;
+void second_line(const Theme& theme, const Box& box, float middle, const PlaceBox& place) {
+  if (middle <= 0 || place.words.empty()) return;
   const float pad = theme.px(8), size = theme.size.label;
+  const bool fits = text_size(theme.font.text, size, place.words).x <= box.width() - 2 * pad;
+  const std::string& words = fits || place.fewer_words.empty() ? place.words : place.fewer_words;
   draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, box.min.x + pad, middle,
                    theme.text, shortened(theme.font.text, size, words, box.width() - 2 * pad));
 }
@@ -98,7 +100,7 @@ void paint_place(const Theme& theme, const Box& box, const PlaceBox& place) {
   card(theme, box);
   const Parts parts = parts_of(theme, box);
   head_line(theme, box, parts.first, place);
-  second_line(theme, box, parts.second, place.words);
+  second_line(theme, box, parts.second, place);
   trough(theme, parts.bar);
   const float level = std::clamp(place.level, 0.0F, 1.0F);
   if (level <= 0) return;
@@ -113,7 +115,7 @@ void paint_buffers(const Theme& theme, const Box& box, const PlaceBox& place,
   card(theme, box);
   const Parts parts = parts_of(theme, box);
   head_line(theme, box, parts.first, place);
-  second_line(theme, box, parts.second, place.words);
+  second_line(theme, box, parts.second, place);
   const auto count = static_cast<std::uint32_t>(std::max(buffers, 1));
   const float gap = theme.px(4);
   const float width = (parts.bar.width() + gap) / static_cast<float>(count) - gap;

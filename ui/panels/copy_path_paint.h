@@ -11,11 +11,12 @@ namespace trainscope::ui {
 
 // A box on the path: title and figure above, words and a level below.
 struct PlaceBox {
-  std::string title;   // "pageable memory"
-  std::string brief;   // "pageable", where the title has no room
-  std::string figure;  // "12 MiB"; monospaced, to the right
-  std::string words;   // "batch 3"
-  float level = 0;     // 0..1
+  std::string title;        // "pageable memory"
+  std::string brief;        // "pageable", where the title has no room
+  std::string figure;       // "12 MiB"; monospaced, to the right
+  std::string words;        // "batch 3"
+  std::string fewer_words;  // where they have no room; empty: they are cut
+  float level = 0;          // 0..1
   Color fill;
   bool used = true;  // else: dashed, with the words alone
 };

@@ -309,7 +309,7 @@ void draw_operations(const PanelContext& context, OperationsPanel& panel, const 
   refresh_operations(context.workspace, panel);
   keep_shown_order(panel);
   PanelOptions options = chart_panel(
-      beside, open, fmt::format("{} operations{}", shown_rows(panel).size(), of_what(panel)));
+      beside, open, trainscope::counted(shown_rows(panel).size(), "operation") + of_what(panel));
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   const bool roomy = window && window->Size.x > 3.4F * choice_width(context.theme);
   options.kept_free = roomy ? choice_width(context.theme) : 0;

@@ -46,15 +46,22 @@ std::size_t piece_end(std::string_view line, std::size_t at) {
   return end;
 }
 
-// Where a line that is too long for its panel goes on: after a comma or a blank, else anywhere.
+// Where a line that is too long goes on: after a comma or a blank, else before a word that is not
+// whole, else anywhere.
+std::size_t cut_of(std::string_view line, std::size_t columns) {
+  const std::size_t least = line.find_first_not_of(' ') + columns / 3;
+  const std::size_t blank = line.find_last_of(" ,", columns - 1);
+  if (blank != line.npos && blank > least) return blank + 1;
+  std::size_t word = columns;
+  while (word > least && is_word(line[word - 1]) && is_word(line[word])) --word;
+  return word > least ? word : columns;
+}
+
 std::vector<std::string_view> rows_of(std::string_view line, std::size_t columns) {
   std::vector<std::string_view> rows;
   columns = std::max<std::size_t>(columns, 12);
   while (line.size() > columns) {
-    const std::size_t blank = line.find_last_of(" ,", columns - 1);
-    const std::size_t indent = line.find_first_not_of(' ');
-    const bool good = blank != line.npos && blank > indent + columns / 3;
-    const std::size_t cut = good ? blank + 1 : columns;
+    const std::size_t cut = cut_of(line, columns);
     rows.push_back(line.substr(0, cut));
     line.remove_prefix(cut);
     if (rows.size() == 1) columns = std::max<std::size_t>(columns - kContinued, 12);
