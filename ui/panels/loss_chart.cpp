@@ -276,10 +276,11 @@ void draw_target(const Theme& theme, const std::vector<ShownLoss>& shown) {
     if (target <= 0 || target == last) continue;
     last = target;
     const float y = std::round(ImPlot::PlotToPixels(0, target).y);
-    const float dash = theme.px(6);
-    for (float x = box.min.x; x < box.max.x; x += 2 * dash)
-      draw->AddLine({x, y}, {std::min(x + dash, box.max.x), y}, theme.muted, theme.px(1.2F));
-    const float size = theme.size.label;
+    const float dash = theme.px(6), size = theme.size.label;
+    // The name of the x axis stands at the right end of its line.
+    const float end = box.max.x - (y + 2 * size > box.max.y ? 4 * size : 0);
+    for (float x = box.min.x; x < end; x += 2 * dash)
+      draw->AddLine({x, y}, {std::min(x + dash, end), y}, theme.muted, theme.px(1.2F));
     const bool below = y + 1.5F * size < box.max.y;
     draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(6),
                      y + (below ? 0.8F : -0.8F) * size, theme.muted,
