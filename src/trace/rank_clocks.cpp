@@ -114,18 +114,18 @@ class Clocks {
     Apart apart;  // from the first trace
   };
 
-  void join(std::size_t rank, const Apart& apart) {
+  // A copy: what is found grows meanwhile.
+  void join(std::size_t rank, Apart apart) {
     joined_[rank] = apart;
     offsets_.later[rank] = apart.later;
     offsets_.uncertain = std::max(offsets_.uncertain, apart.uncertain);
     for (std::size_t i = 1; i < ranks_.size(); ++i)
-      if (!joined_[i]) look(rank, i);
+      if (!joined_[i]) look(rank, apart, i);
   }
 
-  // What a joined rank tells of another one's clock.
-  void look(std::size_t from, std::size_t to) {
+  // What a joined rank, whose clock is known so, tells of another one's.
+  void look(std::size_t from, const Apart& known, std::size_t to) {
     const Rank one{*ranks_[from], collectives_[from]}, other{*ranks_[to], collectives_[to]};
-    const Apart& known = *joined_[from];
     const auto is_near = [&](Nanos apart) {
       return known.later + apart > -kFar && known.later + apart < kFar;
     };
