@@ -41,9 +41,10 @@ RankTrace mend_and_read(std::string_view name, const std::string& subject, Padde
   return result;
 }
 
-// A file that is read alone says which rank of its job it is.
+// A file of another program that is read alone says which rank of its job it is; what ours has
+// written comes back as it was.
 std::unique_ptr<Trace> alone(RankTrace read) {
-  if (!read.rank || read.world < 2 || ranks_of(*read.trace).size() != 1)
+  if (read.ours || !read.rank || read.world < 2 || ranks_of(*read.trace).size() != 1)
     return std::move(read.trace);
   Origin origin = read.trace->origin();
   origin.detail += (origin.detail.empty() ? "rank " : ", rank ") + std::to_string(*read.rank) +

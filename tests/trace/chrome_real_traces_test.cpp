@@ -115,7 +115,8 @@ TEST_CASE("the DDP trace of two ranks is read whole") {
   CHECK(lost(*trace, "instant event") == 2);
 
   CHECK(trace->origin().subject == "ddp-a100-2ranks.json.gz");
-  CHECK(trace->origin().detail == "PyTorch profiler, schema 1, node of 8 x NVIDIA A100-PG509-200");
+  CHECK(trace->origin().detail ==
+        "PyTorch profiler, schema 1, node of 8 x NVIDIA A100-PG509-200, rank 0 of 2");
   // 1711964646000000000 + 4458676388068.751 us
   CHECK(trace->origin().clock_start == 1'716'423'322'388'068'751);
   CHECK(trace->end() == 713'092'254);
