@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "trace/same_collectives.h"
 
@@ -11,9 +12,11 @@ namespace trainscope::analysis {
 namespace {
 
 struct Members {
-  std::set<std::int32_t> here;  // ranks
-  int most = 1;                 // of a collective
-  bool lacks_some() const { return static_cast<int>(here.size()) < most; }
+  std::set<std::int32_t> ranks;
+  std::set<std::pair<std::int32_t, std::int32_t>> gpus;  // by rank: one process may drive several
+  int most = 1;                                          // of a collective
+  std::size_t here() const { return std::max(ranks.size(), gpus.size()); }
+  bool lacks_some() const { return static_cast<int>(here()) < most; }
 };
 
 Members members_of(const trace::Trace& trace) {
@@ -21,7 +24,9 @@ Members members_of(const trace::Trace& trace) {
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
     const trace::CollectiveDetail* one = trace::collective_of(trace, span);
     if (!one) return;
-    members.here.insert(trace.lanes()[span.lane].rank);
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    members.ranks.insert(lane.rank);
+    if (lane.kind == trace::LaneKind::kStream) members.gpus.insert({lane.rank, lane.device});
     members.most = std::max(members.most, one->group_size);
   });
   return members;
@@ -36,7 +41,7 @@ bool lacks_ranks(const trace::Trace& trace) {
 std::string rank_caveat(const trace::Trace& trace) {
   const Members members = members_of(trace);
   if (!members.lacks_some()) return "";
-  const std::size_t here = members.here.size();
+  const std::size_t here = members.here();
   return fmt::format(
       "This is the trace of {} of a job of {} or more; open a folder with the traces of all ranks "
       "to see who waits for whom",

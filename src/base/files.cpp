@@ -52,11 +52,13 @@ bool holds_ours(const fs::path& folder) {
          fs::is_directory(folder / "scenarios", error);
 }
 
-// From the folder of the program upward; empty where there is none. What is installed beside bin/
-// comes before a source tree that it was installed into.
+// From the folder of the program upward; empty where there is none. What is installed takes what is
+// beside its bin/, and nothing of a source tree that it may stand in.
 fs::path home_near(fs::path folder) {
-  if (is_installed() && holds_ours(folder.parent_path() / kShare))
-    return folder.parent_path() / kShare;
+  if (is_installed()) {
+    const fs::path own = folder.parent_path() / kShare;
+    return holds_ours(own) ? own : fs::path{};
+  }
   for (; !folder.empty(); folder = folder.parent_path()) {
     if (holds_ours(folder)) return folder;
     if (holds_ours(folder / kShare)) return folder / kShare;

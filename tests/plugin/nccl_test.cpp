@@ -216,7 +216,7 @@ TEST_CASE("who waits in vain for a rank of a group is told which group it is", "
 
 TEST_CASE("a rank that comes to no communicator is named, and who waits for it goes on",
           "[.processes]") {
-  const auto device = cuda::open_device(cuda::program_folder());
+  const auto device = cuda::open_device(cuda::plugin_folder());
   cuda::Peers peers{0, 2, {{"ranks 0 and 1", {0, 1}, true}}};
   peers.from_first = [](std::size_t, const std::string& mine) { return mine; };
   peers.who_cannot = [](const std::string& mine) { return mine.empty() ? "" : "rank 0"; };

@@ -42,12 +42,16 @@ class Installed(unittest.TestCase):
     def names(self, *parts):
         return sorted(path.name for path in self.prefix.joinpath(*parts).iterdir())
 
-    def test_it_takes_its_own_files_even_within_a_source_tree(self):
+    def make_a_source_tree_around_it(self):
         (self.prefix / "assets" / "machines").mkdir(parents=True)
         (self.prefix / "scenarios").mkdir()
+
+    def test_it_takes_its_own_files_even_within_a_source_tree(self):
+        self.make_a_source_tree_around_it()
         self.assertIn(f"machines in {self.share}", str(self.doctor("lessons and machines")))
 
     def test_without_its_own_files_it_takes_no_others(self):
+        self.make_a_source_tree_around_it()
         shutil.rmtree(self.share)
         result = self.trainscope("lessons")
         self.assertEqual((result.returncode, result.stdout), (3, ""))
