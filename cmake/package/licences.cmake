@@ -3,12 +3,25 @@ function(trainscope_licence name file)
   install(FILES ${file} DESTINATION ${our_licences}/licences RENAME ${name}.txt ${ARGN})
 endfunction()
 
-# Compiled into the program, or carried beside it: Debian's packages.
+set(TRAINSCOPE_DOCUMENTS /usr/share/doc CACHE PATH "where Debian's packages have their licences")
+
+# Compiled into the program: Debian's packages.
 foreach(package nlohmann-json3-dev libasio-dev libcli11-dev libstb-dev libfmt-dev libsimdjson-dev libtomlplusplus-dev)
-  trainscope_licence(${package} /usr/share/doc/${package}/copyright OPTIONAL)
+  trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright OPTIONAL)
 endforeach()
+
+# Carried beside it, which is passing on what others made: it is packed with their licences or not at all. Installed
+# where it was built it is passed on to nobody.
 foreach(package libopenblas0-pthread libgfortran5 libfreetype6 libpng16-16 libbrotli1)
-  trainscope_licence(${package} /usr/share/doc/${package}/copyright OPTIONAL COMPONENT carried)
+  set(licence ${TRAINSCOPE_DOCUMENTS}/${package}/copyright)
+  # As newer distributions call what was built anew for times of 64 bits.
+  if(EXISTS ${TRAINSCOPE_DOCUMENTS}/${package}t64/copyright)
+    set(licence ${TRAINSCOPE_DOCUMENTS}/${package}t64/copyright)
+  endif()
+  install(CODE "if(CMAKE_INSTALL_COMPONENT AND NOT EXISTS \"${licence}\")
+    message(FATAL_ERROR \"The archive carries ${package}, whose licence is not here: there is no ${licence}\")
+  endif()" COMPONENT carried)
+  trainscope_licence(${package} ${licence} OPTIONAL COMPONENT carried)
 endforeach()
 
 # The pinned sources of the window. Inconsolata and glad have theirs inside the font and the header.

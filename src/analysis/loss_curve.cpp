@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/whole_run.h"
+
 namespace trainscope::analysis {
 namespace {
 
@@ -68,6 +70,7 @@ LossCurve loss_curve(const trace::Trace& trace, const program::LossTarget& targe
   curve.mean = running_mean(curve.loss, curve.window);
   curve.target = target.loss;
   if (target.loss > 0) curve.reached = reached(curve);
+  if (curve.reached) curve.reached_after = curve.time[*curve.reached] - whole_of(trace).start;
   for (std::uint32_t i = 0, n = trace.evaluations().size(); i < n; ++i) {
     const trace::Evaluation& one = trace.evaluations()[i];
     if (one.samples > 0)

@@ -32,6 +32,9 @@ struct LossCurve {
   // does later changes nothing of it, as training would have ended there. MLPerf's time to train
   // ends so as well, of an evaluation (github.com/mlcommons/training_policies, "target quality").
   std::optional<std::size_t> reached;
+  // From the run's first event, warm-up included, until that step's loss was computed; 0 where none
+  // is reached.
+  Nanos reached_after = 0;
   std::vector<Accuracy> accuracy;
   double first = 0;            // loss that is a number; 0 where there is none
   double least = 0, most = 0;  // of the losses that are numbers; 0 where there is none

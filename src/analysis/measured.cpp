@@ -11,7 +11,7 @@
 #include "analysis/lane_kinds.h"
 #include "analysis/step_mark.h"
 #include "analysis/stream_order.h"
-#include "trace/beside.h"
+#include "analysis/whole_run.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -61,22 +61,6 @@ RankMarks marks_within(RankMarks ranks, const std::vector<Interval>& measured) {
   if (measured.empty()) ranks.clear();
   for (auto& [rank, marks] : ranks) std::erase_if(marks, is_outside);
   return ranks;
-}
-
-Interval whole_of(const trace::Trace& trace) {
-  constexpr Nanos kFirst = std::numeric_limits<Nanos>::min();
-  constexpr Nanos kLast = std::numeric_limits<Nanos>::max();
-  Interval run{kLast, kFirst}, all{kLast, kFirst};
-  const auto widen = [](Interval& interval, const Span& span) {
-    interval.start = std::min(interval.start, span.start);
-    interval.end = std::max(interval.end, span.end());
-  };
-  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    widen(all, span);
-    if (!trace::is_beside_the_run(trace.lanes()[span.lane], span)) widen(run, span);
-  });
-  if (run.start <= run.end) return run;
-  return all.start <= all.end ? all : Interval{};
 }
 
 // When the GPU was done with what the host had launched by some time. Of several ranks the one that

@@ -162,6 +162,13 @@ std::optional<data::Reading> reading_of(const Json& json) {
   return reading;
 }
 
+// Which files of older versions do not tell.
+void read_batches(const Json& json, program::Program& program) {
+  if (!json.contains("batches")) return;
+  program.data.batch_size = whole(json.at("batches").at("size"));
+  program.data.drop_last = json.at("batches").at("drop_last").get<bool>();
+}
+
 // Files of older versions tell of the GPUs that share a batch, and the model's arithmetic as all
 // that is not computed a second time.
 void read_flops(const Json& json, program::Program& program) {
@@ -182,6 +189,7 @@ nlohmann::json head_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
           {"samples_per_step", program.samples_per_step},
+          {"batches", {{"size", program.data.batch_size}, {"drop_last", program.data.drop_last}}},
           {"steps_per_epoch", program.steps_per_epoch},
           {"step_alone", program.step_alone},
           {"buckets", bucket_bytes(program)},
@@ -208,6 +216,7 @@ program::Program program_of(const Json& json) {
   program.steps = static_cast<int>(whole(json.at("steps"), 0, kMost));
   program.warmup_steps = static_cast<int>(whole(json.at("warmup_steps"), 0, kMost));
   program.samples_per_step = positive(json.at("samples_per_step"));
+  read_batches(json, program);
   if (json.contains("steps_per_epoch"))
     program.steps_per_epoch = positive(json.at("steps_per_epoch"));
   program.step_alone = whole_or_0(json, "step_alone");

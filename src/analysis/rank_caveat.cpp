@@ -41,11 +41,15 @@ bool lacks_ranks(const trace::Trace& trace) {
 std::string rank_caveat(const trace::Trace& trace) {
   const Members members = members_of(trace);
   if (!members.lacks_some()) return "";
-  const std::size_t here = members.here();
+  if (members.here() == 1)
+    return fmt::format(
+        "This is the trace of one rank of a job of {} or more; open a folder with the traces of "
+        "all ranks to see who waits for whom",
+        members.most);
   return fmt::format(
-      "This is the trace of {} of a job of {} or more; open a folder with the traces of all ranks "
-      "to see who waits for whom",
-      here == 1 ? "one rank" : fmt::format("{} ranks", here), members.most);
+      "This is the trace of {} ranks of a job of {} or more; open a folder with the traces of all "
+      "ranks to see who waits for whom",
+      members.here(), members.most);
 }
 
 }  // namespace trainscope::analysis

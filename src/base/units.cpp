@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -59,11 +60,19 @@ std::string scaled(double value, const std::array<Unit, N>& units,
   return fmt::format("{} {}", three_digits(value / units[best].factor, zeros), units[best].name);
 }
 
-// "1.5", "27.2 k".
+// "1,379" of 1379: of a number before its unit.
+std::string grouped(std::string text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  std::size_t at = std::min(text.find_first_not_of("0123456789", first), text.size());
+  for (; at > first + 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+// "1.5", "27.2 k", and beyond the last prefix "1,379 T".
 std::string prefixed(double value) {
   static constexpr std::array units{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
                                     Unit{"T", 1e12}};
-  std::string text = scaled(value, units);
+  std::string text = grouped(scaled(value, units));
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
@@ -112,8 +121,7 @@ std::string format_rate(double bytes_per_s) {
 std::string format_count(double value) {
   const double size = std::abs(value);
   if (size < 999.5 || size >= 9'999.5) return prefixed(value);
-  const std::string digits = fmt::format("{:.0f}", value);
-  return digits.substr(0, digits.size() - 3) + "," + digits.substr(digits.size() - 3);
+  return grouped(fmt::format("{:.0f}", value));
 }
 
 std::string counted(std::size_t count, std::string_view thing) {

@@ -107,10 +107,13 @@ double moved_one_by_one(const Gpu& gpu, Math math, const Tile& tile) {
   return 2.0 * (tile.m + tile.n) / served_threads(gpu) / arithmetic;
 }
 
+// cuBLAS chooses its kernel by the extents and leading dimensions of A, B and C (README.md of sim).
+// Rows of A are k long, or m where it is turned round; those of C are n long, and B's too but where
+// B is turned round: forward reads a weight [outputs, inputs], and odd outputs are C's rows alone.
 struct Sides {
   std::int64_t m = 0, n = 0, k = 0;
   bool a_turned = false;
-  // Rows begin at multiples of so many bytes.
+  // Rows of all three begin at multiples of so many bytes.
   bool begin_at(std::int64_t bytes, std::int64_t element) const {
     return (a_turned ? m : k) * element % bytes == 0 && n * element % bytes == 0;
   }

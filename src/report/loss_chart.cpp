@@ -88,7 +88,7 @@ std::string times(const Axes& axes, const Speech& speech) {
   std::string out;
   const double tick = tick_step(axes.end, 10);
   for (double time = 0; time <= axes.end; time += tick)
-    out += number_below(axes.x(time), time == 0 ? "0" : time_words(speech, time));
+    out += number_below(axes.x(time), speech.number(format_tick(time)));
   return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("time"));
 }
 
@@ -105,10 +105,12 @@ std::string grid(const Axes& axes, const Speech& speech) {
   return out + (axes.over_time ? times(axes, speech) : steps(axes, speech));
 }
 
-// One line; a loss that is no number interrupts it.
-std::string path(const Curve& curve, const Axes& axes) {
-  const std::vector<double>& loss = curve.loss.loss;
+// One line; a loss that is no number interrupts it. Where the curve gets to its target, the line
+// has that very point: the ring is on it.
+std::string path(const Curve& curve, const std::vector<double>& loss, const char* look,
+                 const Axes& axes) {
   const std::size_t width = (loss.size() + kColumns - 1) / kColumns;
+  const std::size_t reached = curve.loss.reached.value_or(loss.size());
   std::string points;
   bool drawing = false;
   for (std::size_t first = 0; first < loss.size(); first += width) {
@@ -120,11 +122,27 @@ std::string path(const Curve& curve, const Axes& axes) {
       drawing = false;
       continue;
     }
+    const bool reaches = first <= reached && reached < last;
     fmt::format_to(std::back_inserter(points), "{}{:.1f} {:.1f}", drawing ? "L" : "M",
-                   axes.x(curve.loss, (first + last - 1) / 2), axes.y(sum / count));
+                   axes.x(curve.loss, reaches ? reached : (first + last - 1) / 2),
+                   axes.y(reaches ? loss[reached] : sum / count));
     drawing = true;
   }
-  return fmt::format("<path class=\"loss side-{}\" d=\"{}\"/>\n", curve.run, points);
+  return fmt::format("<path class=\"{} side-{}\" d=\"{}\"/>\n", look, curve.run, points);
+}
+
+// What has a target is judged by the mean: that is the line, and each step's loss is faint.
+bool draws_mean(const Curve& curve) {
+  return curve.loss.target > 0 && curve.loss.window > 1;
+}
+
+std::string lines(const std::vector<Curve>& curves, const Axes& axes) {
+  std::string out;
+  for (const Curve& curve : curves)
+    if (draws_mean(curve)) out += path(curve, curve.loss.loss, "loss faint", axes);
+  for (const Curve& curve : curves)
+    out += path(curve, draws_mean(curve) ? curve.loss.mean : curve.loss.loss, "loss", axes);
+  return out;
 }
 
 std::string marks(const Curve& curve, const Axes& axes) {
@@ -162,11 +180,25 @@ std::string target(const std::vector<Curve>& curves, const Axes& axes, const Spe
 
 std::string target_words(const analysis::LossCurve& loss, const Speech& speech) {
   const std::string target = speech.number(fmt::format("{:.4g}", loss.target));
-  if (!loss.reached)
-    return told(speech, "the mean of {} steps does not get to {}", loss.window, target);
-  const double time = static_cast<double>(loss.time[*loss.reached]);
-  return told(speech, "the mean of {} steps gets to {} after {}, in {} steps", loss.window, target,
-              time_words(speech, time), *loss.reached + 1);
+  const std::string what = loss.window == 1 ? speech.say("the loss of a step")
+                                            : told(speech, "the mean of {} steps", loss.window);
+  if (!loss.reached) return told(speech, "{} does not get to {}", what, target);
+  const std::string time = time_words(speech, static_cast<double>(loss.reached_after));
+  if (*loss.reached == 0)
+    return told(speech, "{} gets to {} after {}, in 1 step", what, target, time);
+  return told(speech, "{} gets to {} after {}, in {} steps", what, target, time, *loss.reached + 1);
+}
+
+std::string skipped_words(std::size_t updates, const Speech& speech) {
+  return updates == 1 ? speech.say("1 update skipped (red mark)")
+                      : told(speech, "{} updates skipped (red marks)", updates);
+}
+
+std::string accuracy_words(const analysis::LossCurve::Accuracy& tried, const Speech& speech) {
+  const std::string share = share_words(speech, tried.share);
+  return tried.step == 1
+             ? told(speech, "{} of the test set right after 1 step", share)
+             : told(speech, "{} of the test set right after {} steps", share, tried.step);
 }
 
 std::string words(const std::vector<RunView>& views, const Curve& curve, const Speech& speech) {
@@ -178,11 +210,8 @@ std::string words(const std::vector<RunView>& views, const Curve& curve, const S
   if (last != loss.loss.rend()) text += ", " + told(speech, "{} at last", number(*last));
   if (loss.target > 0) text += "; " + target_words(loss, speech);
   if (loss.diverged) text += "; " + told(speech, "no number from step {} on", *loss.diverged);
-  if (!loss.skipped.empty())
-    text += "; " + told(speech, "{} updates skipped (red marks)", loss.skipped.size());
-  if (!loss.accuracy.empty())
-    text += "; " + told(speech, "{} of the test set right after {} steps",
-                        share_words(speech, loss.accuracy.back().share), loss.accuracy.back().step);
+  if (!loss.skipped.empty()) text += "; " + skipped_words(loss.skipped.size(), speech);
+  if (!loss.accuracy.empty()) text += "; " + accuracy_words(loss.accuracy.back(), speech);
   return "<p>" + side_mark(views, curve.run) + " " +
          fmt::format("<span class=\"line side-{}\"></span> ", curve.run) + html_text(text) +
          "</p>\n";
@@ -194,9 +223,9 @@ std::string loss_html(const std::vector<RunView>& views, const Speech& speech) {
   const std::vector<Curve> curves = curves_of(views);
   if (curves.empty()) return "";
   const Axes axes = axes_of(curves);
-  std::string svg = grid(axes, speech), paragraphs;
+  std::string svg = grid(axes, speech) + lines(curves, axes), paragraphs;
   for (const Curve& curve : curves) {
-    svg += path(curve, axes) + marks(curve, axes);
+    svg += marks(curve, axes);
     paragraphs += words(views, curve, speech);
   }
   svg += target(curves, axes, speech);

@@ -122,7 +122,10 @@ std::string table_html(const std::vector<OperationRow>& rows, const std::vector<
 std::string left_out_words(const Listed& list, bool two, const Speech& speech) {
   const std::size_t shown = list.rows.size();
   if (list.alike == list.all && two)
-    return told(speech, "All {} operations take as long in both.", list.all);
+    return list.all == 1 ? speech.say("The only operation takes as long in both.")
+                         : told(speech, "All {} operations take as long in both.", list.all);
+  if (list.alike == 1 && shown + 1 == list.all)
+    return told(speech, "The other one of {} operations takes as long in both.", list.all);
   if (list.alike > 0 && shown + list.alike == list.all)
     return told(speech, "The other {} of {} operations take as long in both.", list.alike,
                 list.all);

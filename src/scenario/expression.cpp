@@ -133,6 +133,17 @@ Quantity Expression::evaluate(const Sides& sides) const {
   return scenario::evaluate(*root_, sides);
 }
 
+namespace {
+
+// Of a text: "8 times" where it is exactly that, as a table's "8.00" would look rounded.
+std::string ratio_words(double ratio) {
+  constexpr double kAllDigits = 9'999.5;  // below, format_count writes them all
+  const bool whole = ratio == std::round(ratio) && std::abs(ratio) < kAllDigits;
+  return whole ? format_count(ratio) : format_ratio(ratio);
+}
+
+}  // namespace
+
 std::string Expression::show(const Sides& sides) const {
   if (root_->kind == Node::Kind::kKnob) {
     const program::Value& value = side_of(*root_, sides).config.value(root_->name);
@@ -146,7 +157,7 @@ std::string Expression::show(const Sides& sides) const {
     return format_factor(evaluate(sides).value);
   const Quantity quantity = evaluate(sides);
   if (root_->kind == Node::Kind::kApply && root_->name == "ratio" && quantity.unit == "1")
-    return format_ratio(quantity.value);
+    return ratio_words(quantity.value);
   return scenario::show(quantity);
 }
 

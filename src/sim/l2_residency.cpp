@@ -67,8 +67,9 @@ double L2Residency::touch(const program::Operation& operation) {
 
 // Of blocks that read their part more than once, those that fit on the SMs together. The two halves
 // of an A100's L2 and its successors' each serve the SMs beside them (its white paper), so that a
-// row whose home is the other half lies in both: with all counted twice, rows of 10240 to 16384
-// numbers come within a tenth of what was measured on an A100 (README.md).
+// row whose home is the other half may lie in both. That all then count twice is fitted to three
+// times of softmax on an A100, of rows of 10240 to 16384 numbers (README.md). Channels of batch
+// norm count once: the loads of its threads were fitted to a trace with that.
 L2Residency::ReadAgain L2Residency::read_again(const program::Operation& operation) const {
   const auto of = [&](const program::SecondRead& read, std::int64_t blocks, int threads,
                       double copies) {

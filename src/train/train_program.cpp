@@ -176,6 +176,7 @@ class TrainBuilder {
     gauges.gradients = update_.sums_of(gradients());
     gauges.watch_gradients = settings_.has_scaler || settings_.precision.is_narrow();
     program_.data = settings_.source(config_);
+    program_.data.drop_last |= settings_.dp;  // which is given no shorter batch
     program_.reading = data::reading_of(
         program::reading_order(program_.data, settings_.data.train_samples, 0), settings_.ranks,
         settings_.one_batch ? 1 : settings_.steps * settings_.accumulate);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "support/made_trace.h"
+
 using namespace trainscope;
 using namespace trainscope::analysis;
 
@@ -98,6 +100,17 @@ TEST_CASE("a target is not reached by one batch's luck") {
 
 TEST_CASE("a target that is never reached is not reached") {
   CHECK_FALSE(to_one({5, 4, 3, 2, 1.5, 1.25, 1.0001, 1.0001, 1.0001}).reached);
+}
+
+TEST_CASE("the time to a loss is from the run's first event") {
+  test::MadeTrace made;
+  const auto stream = made.lane(trace::LaneKind::kStream, 0);
+  made.add(stream, "late", 9, 12, trace::Category::kForward);
+  made.add(stream, "first", 7, 8, trace::Category::kForward);
+  for (const double loss : {3.0, 1.0, 0.5}) add(made.trace, loss);
+  CHECK(loss_curve(made.trace, {.loss = 1, .steps = 1}).reached_after == 20 - 7);
+  CHECK(loss_curve(made.trace, {.loss = 0.1, .steps = 1}).reached_after == 0);
+  CHECK(loss_curve(made.trace, {.loss = 1, .steps = 1}).time[1] == 20);  // as the trace has it
 }
 
 TEST_CASE("what is reached stays so, whatever the loss does then") {

@@ -45,9 +45,10 @@ Run grid_of(int blocks) {
               "kernel.grid=" + std::to_string(blocks)});
 }
 
-Run product(int side) {
-  return run({"workload=gemm", "machine=a100-sxm-1", "gemm.m=" + std::to_string(side),
-              "gemm.n=" + std::to_string(side), "gemm.k=" + std::to_string(side)});
+Run product(int side, const std::string& type = "fp16") {
+  return run({"workload=gemm", "machine=a100-sxm-1", "gemm.type=" + type,
+              "gemm.m=" + std::to_string(side), "gemm.n=" + std::to_string(side),
+              "gemm.k=" + std::to_string(side)});
 }
 
 }  // namespace
@@ -114,7 +115,24 @@ TEST_CASE("1800 instead of 1792 takes a wave more, and most of twice the time; 1
   const double slower = value(even, "flops.achieved") / value(more, "flops.achieved");
   CHECK(slower > 1.5);
   CHECK(slower < 2.1);
-  CHECK(value(odd, "flops.achieved") < 0.7 * value(more, "flops.achieved"));
+  const double fetched = value(odd, "flops.achieved") / value(more, "flops.achieved");
+  CHECK(fetched > 0.55);
+  CHECK(fetched < 0.7);
+}
+
+// H. He tells of 1.4 from 1792 to 1793, of a type that is not handed down, and of waves alone as
+// its reason: too much is lost here (README.md of sim, Odd rows).
+TEST_CASE("a wave more and odd rows multiply: 1793 loses twice by waves, and 3.3 times by both") {
+  const auto slower = [](int from, int to, const char* type) {
+    return value(product(from, type), "flops.achieved") /
+           value(product(to, type), "flops.achieved");
+  };
+  const double waves = slower(1791, 1793, "fp16"), both = slower(1792, 1793, "fp16");
+  CHECK(waves == Approx(2).epsilon(0.05));
+  CHECK(slower(1792, 1793, "tf32") == Approx(2).epsilon(0.05));
+  CHECK(slower(1792, 1791, "fp16") == Approx(1.63).epsilon(0.05));
+  CHECK(both > 3);
+  CHECK(both < 3.5);
 }
 
 TEST_CASE("a large product reaches the best that was measured, on the unit of its type") {

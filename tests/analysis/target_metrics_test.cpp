@@ -1,4 +1,5 @@
 // The time, the steps and the samples to a loss: of runs, and of traces made by hand.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <optional>
@@ -96,14 +97,80 @@ TEST_CASE("of several ranks the samples to a loss are those of all") {
   CHECK(value(run, "samples.to_loss") == 2 * 64 * *value(run, "steps.to_loss"));
 }
 
+namespace {
+
+// Samples of so many batches, one after another: each epoch's last is shorter.
+std::int64_t counted_one_by_one(std::int64_t batches, std::int64_t batch, std::int64_t epoch) {
+  std::int64_t samples = 0, left = 0;
+  for (; batches > 0; --batches) {
+    if (left == 0) left = epoch;
+    const std::int64_t taken = std::min(batch, left);
+    samples += taken;
+    left -= taken;
+  }
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("the samples to a loss are those of the batches taken, shorter ones among them") {
+  // digits has 10,000 samples.
+  const Run run =
+      trained({"batch_size=4096", "loader.drop_last=false", "loop.target_loss=2", "steps=8"});
+  REQUIRE(value(run, "steps.to_loss") == 5.0);
+  CHECK(value(run, "samples.to_loss") == 4096.0 + 4096 + 1808 + 4096 + 4096);
+  // A step of several batches may end an epoch within it.
+  for (const char* target :
+       {"loop.target_loss=2.2", "loop.target_loss=2", "loop.target_loss=1.8"}) {
+    CAPTURE(target);
+    const Run several = trained(
+        {"batch_size=1500", "accumulate_steps=3", "loader.drop_last=false", target, "steps=14"});
+    REQUIRE(value(several, "steps.to_loss"));
+    const auto steps = static_cast<std::int64_t>(*value(several, "steps.to_loss"));
+    CHECK(value(several, "samples.to_loss") ==
+          static_cast<double>(counted_one_by_one(3 * steps, 1500, 10'000)));
+  }
+  // Or more than one.
+  const Run epochs = trained({"batch_size=6000", "accumulate_steps=3", "loader.drop_last=false",
+                              "loop.target_loss=2.2", "steps=5"});
+  REQUIRE(value(epochs, "steps.to_loss"));
+  CHECK(value(epochs, "samples.to_loss") ==
+        static_cast<double>(counted_one_by_one(
+            3 * static_cast<std::int64_t>(*value(epochs, "steps.to_loss")), 6000, 10'000)));
+  // Of each of two ranks, 5,000 in an epoch.
+  const Run two =
+      trained({"batch_size=2048", "loader.drop_last=false", "loop.target_loss=2", "machine=h200-8",
+               "parallel.strategy=ddp", "parallel.world_size=2", "steps=12"});
+  REQUIRE(value(two, "steps.to_loss"));
+  const auto steps = static_cast<std::int64_t>(*value(two, "steps.to_loss"));
+  REQUIRE(steps > 3);
+  CHECK(value(two, "samples.to_loss") ==
+        static_cast<double>(2 * counted_one_by_one(steps, 2048, 5'000)));
+}
+
+TEST_CASE("where no batch is shorter, the samples to a loss are so many whole batches") {
+  for (const char* drop : {"loader.drop_last=true", "loader.drop_last=false"}) {
+    const Run run = trained({"batch_size=2500", drop, "loop.target_loss=2", "steps=10"});
+    REQUIRE(value(run, "steps.to_loss"));
+    CHECK(value(run, "samples.to_loss") == 2500 * *value(run, "steps.to_loss"));
+    // One batch for two GPUs.
+    const Run shared = trained({"batch_size=5000", drop, "loop.target_loss=2", "steps=9",
+                                "machine=h200-8", "parallel.strategy=dp", "parallel.world_size=2"});
+    REQUIRE(value(shared, "steps.to_loss"));
+    CHECK(value(shared, "samples.to_loss") == 5000 * *value(shared, "steps.to_loss"));
+  }
+}
+
 TEST_CASE("a saved run knows what it was to reach") {
   analysis::SavedRuns saved;
   saved.executor = "sim";
-  saved.runs = {std::make_shared<const Run>(trained({"batch_size=128", "loop.target_loss=1.5"}))};
+  saved.runs = {std::make_shared<const Run>(
+      trained({"batch_size=4096", "loader.drop_last=false", "loop.target_loss=2", "steps=8"}))};
   const auto opened = analysis::unpack_runs(analysis::pack_runs(saved), "t.tsrun");
   REQUIRE(value(*saved.runs[0], "time.to_loss"));
   CHECK(value(*opened.runs[0], "time.to_loss") == value(*saved.runs[0], "time.to_loss"));
   CHECK(value(*opened.runs[0], "steps.to_loss") == value(*saved.runs[0], "steps.to_loss"));
+  CHECK(value(*opened.runs[0], "samples.to_loss") == value(*saved.runs[0], "samples.to_loss"));
 }
 
 TEST_CASE("checkpointing raises the arithmetic that a GPU does and lowers what trains a second") {

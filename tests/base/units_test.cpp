@@ -82,6 +82,8 @@ TEST_CASE("a count and a share are written without a unit") {
   CHECK(format_value(0.07001, "%") == "7.00 %");
   CHECK(format_value(2.5e6, "ns") == "2.50 ms");
   CHECK(format_value(989e12, "FLOP/s") == "989 TFLOP/s");
+  CHECK(format_value(1'379e12, "FLOP/s") == "1,379 TFLOP/s");
+  CHECK(format_value(-12'345'678e12, "FLOP/s") == "-12,345,678 TFLOP/s");
   CHECK(format_value(12, "samples/s") == "12 samples/s");
   CHECK(format_value(2'380.4, "samples/s") == "2,380 samples/s");
   CHECK(format_value(2'380, "FLOP/s") == "2.38 kFLOP/s");

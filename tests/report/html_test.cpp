@@ -73,6 +73,12 @@ TEST_CASE("two runs that are alike have nothing to explain, and no operations th
   CHECK(test::unbalanced(html) == "");
 }
 
+TEST_CASE("two runs whose only operation is alike say so of one operation") {
+  const analysis::Run a = test::run_of("A", test::kernels(1)),
+                      b = test::run_of("B", test::kernels(1));
+  CHECK(has(report_of({&a, &b}), "The only operation takes as long in both."));
+}
+
 TEST_CASE("one run has its operations too, and what they make up of a step") {
   const analysis::Run run = test::copies("A", "pinned");
   const std::string html = report_of({&run});

@@ -49,6 +49,20 @@ TEST_CASE("functions: min, max, abs and ratio") {
   CHECK(evaluate("ratio(6, 4)").value == 1.5);
 }
 
+TEST_CASE("a text writes an exact ratio whole, and another with the digits that it has") {
+  const auto shown = [](const char* text) { return Expression::parse(text).show({&pinned()}); };
+  CHECK(shown("ratio(512, 64)") == "8");
+  CHECK(shown("ratio(64, 64)") == "1");
+  CHECK(shown("ratio(A.time.h2d, A.time.h2d)") == "1");
+  CHECK(shown("ratio(2048, 2)") == "1,024");
+  CHECK(shown("ratio(-512, 64)") == "-8");
+  CHECK(shown("ratio(0, 64)") == "0");
+  CHECK(shown("ratio(8001, 1000)") == "8.00");
+  CHECK(shown("ratio(6, 4)") == "1.50");
+  CHECK(shown("ratio(18182, 1)") == "18,200");
+  CHECK(shown("ratio(1, 182)") == "1/182");
+}
+
 TEST_CASE("numbers have units, and values are shown with theirs") {
   CHECK(evaluate("5 ms").value == 5e6);
   CHECK(evaluate("5 ms").unit == "ns");

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TRAINSCOPE_BUILD", "no build folder"))
 MIME = "{http://www.freedesktop.org/standards/shared-mime-info}"
 
@@ -62,6 +63,14 @@ class Installed(unittest.TestCase):
         plugin.unlink(missing_ok=True)
         self.assertIn(f"{plugin}, is not installed", str(self.doctor("executor cuda")))
 
+    def test_a_plug_in_of_another_version_is_to_be_packed_anew(self):
+        plugin = self.prefix / "lib" / "trainscope" / "libtrainscope_cuda.so"
+        shutil.copy(next(plugin.parent.glob("libfmt*")), plugin)
+        said = str(self.doctor("executor cuda"))
+        self.assertIn(f"{plugin}, is of another version of Trainscope", said)
+        self.assertIn("`./run package` packs it", said)
+        self.assertNotIn("ninja", said)
+
     def test_libraries_of_which_each_distribution_has_its_own_go_along(self):
         found = subprocess.run(["ldd", self.prefix / "bin" / "trainscope"], capture_output=True, text=True,
                                check=True).stdout
@@ -106,6 +115,42 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.trainscope(saved.as_uri()).returncode, 3)
         self.assertEqual(self.trainscope("trainscope:1?lesson=pinned-vs-pageable&step=2").returncode, 3)
         self.assertEqual(self.trainscope(saved.as_uri() + "x").returncode, 2)
+
+
+class LicencesOfOthers(unittest.TestCase):
+    """Of the libraries that the archive carries."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(licences NONE)\nset(our_licences doc)\n"
+            f'include("{SOURCES}/cmake/package/licences.cmake")\n', encoding="utf-8")
+        for name in ("libopenblas0-pthread", "libgfortran5", "libfreetype6", "libpng16-16t64", "libbrotli1"):
+            (self.folder / "documents" / name).mkdir(parents=True)
+            (self.folder / "documents" / name / "copyright").write_text(name, encoding="utf-8")
+
+    def install(self, *arguments):
+        made = self.folder / "made"
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.folder, "-B", made,
+                        f"-DTRAINSCOPE_DOCUMENTS={self.folder}/documents"], capture_output=True, check=True)
+        return subprocess.run(["cmake", "--install", made, "--prefix", self.folder / "put", *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def test_go_along_also_where_a_package_has_a_newer_name(self):
+        result = self.install("--component", "carried")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        put = self.folder / "put" / "doc" / "licences"
+        self.assertEqual(sorted(path.name for path in put.iterdir()), [
+            "libbrotli1.txt", "libfreetype6.txt", "libgfortran5.txt", "libopenblas0-pthread.txt", "libpng16-16.txt"])
+
+    def test_are_not_silently_left_out_of_what_is_packed(self):
+        shutil.rmtree(self.folder / "documents" / "libgfortran5")
+        result = self.install("--component", "carried")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("The archive carries libgfortran5, whose licence is not here", " ".join(result.stderr.split()))
+        self.assertEqual(self.install().returncode, 0)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,11 @@ namespace {
 
 using analysis::LossCurve;
 
-// What the side's training is to reach; nothing where it has no knobs.
+// What the side's training is to reach: the finished run's, else what the knobs say.
 program::LossTarget target_of(const SideModel& side) {
   const bool finished = side.run && side.run->trace == side.view->trace;
-  return train::loss_target(finished ? side.run->config : side.config);
+  if (!finished) return train::loss_target(side.config);
+  return side.run->program ? side.run->program->target : program::LossTarget{};
 }
 
 const LossCurve* curve_of(LossPanel::Read& read, const SideModel& side, const trace::Trace* trace) {
@@ -63,9 +64,9 @@ void add_target(const Theme& theme, const LossCurve& curve, std::vector<Figure>&
     rows.push_back({"time" + to, "not reached", theme.muted});
     return;
   }
-  const std::size_t step = *curve.reached;
-  rows.push_back({"time" + to, format_nanos(static_cast<double>(curve.time[step])), theme.text});
-  rows.push_back({"steps" + to, std::to_string(step + 1), theme.text});
+  const auto time = static_cast<double>(curve.reached_after);
+  rows.push_back({"time" + to, format_nanos(time), theme.text});
+  rows.push_back({"steps" + to, std::to_string(*curve.reached + 1), theme.text});
 }
 
 std::vector<Figure> figures_of(const Theme& theme, const ShownLoss& one) {

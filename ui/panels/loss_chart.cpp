@@ -289,10 +289,9 @@ void draw_target(const Theme& theme, const std::vector<ShownLoss>& shown) {
 }
 
 std::string reached_words(const ShownLoss& one, bool over_time, bool pair) {
-  const std::size_t step = *one.curve->reached;
   const std::string whose = pair ? (one.side == 0 ? "A: " : "B: ") : "";
-  if (over_time) return whose + format_nanos(static_cast<double>(one.curve->time[step]));
-  return fmt::format("{}{} steps", whose, step + 1);
+  if (over_time) return whose + format_nanos(static_cast<double>(one.curve->reached_after));
+  return whose + counted(*one.curve->reached + 1, "step");
 }
 
 // Where a side gets there: a ring on its line, and when, beside it, where there is room.

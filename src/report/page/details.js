@@ -19,8 +19,8 @@ function rateWords(detail, length) {
   const [, bytes, flops] = detail;
   const words = [];
   if (bytes > 0) words.push(formatBytes(bytes));
-  if (bytes > 0 && length > 0) words.push(formatRate((bytes / length) * 1e9, "B/s"));
-  if (flops > 0 && length > 0) words.push(formatRate((flops / length) * 1e9, "FLOP/s"));
+  if (bytes > 0 && length > 0) words.push(formatRate((bytes / length) * 1e9));
+  if (flops > 0 && length > 0) words.push(formatFlops((flops / length) * 1e9));
   return words.join(", ");
 }
 
