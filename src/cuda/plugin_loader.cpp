@@ -17,12 +17,19 @@ Function* find(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// Why there is none, and how to come by one.
-std::string absence(const std::filesystem::path& folder) {
-  if (is_installed() && folder == plugin_folder())
-    return ", is not installed: `./run package` packs it where the CUDA toolkit is";
-  return ", was not built: where the CUDA toolkit is installed, `ninja -C " + folder.string() +
+bool is_of_installed(const std::filesystem::path& folder) {
+  return is_installed() && folder == plugin_folder();
+}
+
+// How to come by one that fits.
+std::string remedy(const std::filesystem::path& folder) {
+  if (is_of_installed(folder)) return "`./run package` packs it where the CUDA toolkit is";
+  return "where the CUDA toolkit is installed, `ninja -C " + folder.string() +
          " trainscope_cuda` builds it";
+}
+
+std::string absence(const std::filesystem::path& folder) {
+  return is_of_installed(folder) ? ", is not installed: " : ", was not built: ";
 }
 
 }  // namespace
@@ -39,7 +46,8 @@ OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const std::filesystem::path file = folder / kPluginFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
-    throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + kInstead);
+    throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + remedy(folder) +
+                       kInstead);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {
     const char* error = dlerror();
@@ -51,8 +59,7 @@ OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const auto close = find<decltype(trainscope_cuda_close)>(library, "trainscope_cuda_close");
   if (!version || !open || !close || version() != kPluginVersion)
     throw MissingError("the plug-in for GPUs, " + file.string() +
-                       ", is of another version of Trainscope; build it again with `ninja "
-                       "trainscope_cuda`");
+                       ", is of another version of Trainscope: " + remedy(folder) + kInstead);
   std::array<char, 1000> why{};
   DeviceCalls* device = open(number, why.data(), why.size());
   if (!device) throw MissingError(why.data());

@@ -1,5 +1,7 @@
 #include "analysis/measured_run.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -103,6 +105,15 @@ TEST_CASE("without a plug-in, or with a file that is none, one sentence says wha
   CHECK_THROWS_WITH(cuda::open_device(folder), Catch::Contains("trainscope_cuda` builds it"));
   std::ofstream(folder / cuda::kPluginFile) << "no library";
   CHECK_THROWS_WITH(cuda::open_device(folder), Catch::Contains("does not load"));
+  // A library that has none of a plug-in's functions.
+  Dl_info library{};
+  REQUIRE(dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &library));
+  std::filesystem::remove(folder / cuda::kPluginFile);
+  std::filesystem::create_symlink(library.dli_fname, folder / cuda::kPluginFile);
+  CHECK_THROWS_WITH(
+      cuda::open_device(folder),
+      Catch::Contains("is of another version of Trainscope") &&
+          Catch::Contains("ninja -C " + folder.string() + " trainscope_cuda` builds it"));
   std::filesystem::remove_all(folder);
 }
 
