@@ -1,6 +1,10 @@
 #include "analysis/facts.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "analysis/step_marks.h"
+#include "analysis/step_parts.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -31,6 +35,41 @@ Facts facts_of(Measured measured, const Learning& learning, const DeviceMemory& 
   return facts;
 }
 
+std::vector<RankMarks> marks_by_step(const trace::Trace& trace,
+                                     const std::vector<StepWindow>& steps) {
+  const RankMarks all = marks_by_rank(trace);
+  std::vector<RankMarks> marks;
+  for (const StepWindow& step : steps) marks.push_back(marks_within(all, {step.mark}));
+  return marks;
+}
+
+// All that is looked at of a step.
+Interval time_of(const StepWindow& step, const RankMarks& marks) {
+  Interval time{std::min(step.window.start, step.mark.start),
+                std::max(step.window.end, step.mark.end)};
+  for (const auto& [rank, own] : marks)
+    for (const Interval& mark : own)
+      time = {std::min(time.start, mark.start), std::max(time.end, mark.end)};
+  return time;
+}
+
+// measure_step, of the step's part of the trace that `whole` is a measure of.
+Measured measured_in(const trace::Trace& part, const Measured& whole, const StepWindow& step,
+                     const RankMarks& marks) {
+  Measured measured;
+  measured.trace = &part;
+  measured.program = whole.program;
+  measured.machine = whole.machine;
+  measured.whole = whole.whole;
+  measured.on_gpu = whole.on_gpu;
+  measured.takes_batches = whole.takes_batches;
+  measured.window = step.window;
+  measured.marks = {step.mark};
+  measured.marks_of_ranks = marks;
+  measured.steps = 1;
+  return of_gpu(std::move(measured), whole.rank, whole.device);
+}
+
 }  // namespace
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
@@ -45,14 +84,22 @@ Facts gather_whole_facts(const trace::Trace& trace, const program::Program* prog
 
 std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
                                      const machine::Machine* machine) {
-  std::vector<Facts> steps;
+  const std::vector<StepWindow> steps = step_windows(trace);
+  const Measured whole = measure_whole(trace, program, machine);
+  const std::vector<RankMarks> marks = marks_by_step(trace, steps);
   const DeviceMemory memory(trace);
-  for (const StepWindow& step : step_windows(trace)) {
-    const auto number = static_cast<std::int64_t>(steps.size());
-    steps.push_back(facts_of(measure_step(trace, program, machine, step),
-                             learning_of_step(trace, number), memory));
+  std::vector<Interval> times;
+  for (std::size_t step = 0; step < steps.size(); ++step)
+    times.push_back(time_of(steps[step], marks[step]));
+  StepParts parts(trace, std::move(times));
+  std::vector<Facts> facts;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto part = parts.next();
+    facts.push_back(facts_of(measured_in(*part, whole, steps[step], marks[step]),
+                             learning_of_step(trace, static_cast<std::int64_t>(step)), memory));
+    facts.back().measured.trace = &trace;  // which outlives its part
   }
-  return steps;
+  return facts;
 }
 
 }  // namespace trainscope::analysis

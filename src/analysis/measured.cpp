@@ -9,7 +9,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
-#include "analysis/step_mark.h"
+#include "analysis/step_marks.h"
 #include "analysis/stream_order.h"
 #include "analysis/whole_run.h"
 #include "trace/ranks.h"
@@ -20,48 +20,6 @@ namespace {
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
-
-// Step marks by rank, those of each by start; of several processes or threads in one file those of
-// the lane that has most.
-using RankMarks = std::map<std::int32_t, std::vector<Interval>>;
-
-RankMarks marks_by_rank(const trace::Trace& trace) {
-  std::map<std::int32_t, std::map<trace::LaneId, std::vector<Interval>>> by_lane;
-  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (is_step_mark(trace, span))
-      by_lane[trace.lanes()[span.lane].rank][span.lane].push_back({span.start, span.end()});
-  });
-  RankMarks found;
-  for (auto& [rank, lanes] : by_lane) {
-    const auto most =
-        std::ranges::max_element(lanes, {}, [](const auto& lane) { return lane.second.size(); });
-    found[rank] = std::move(most->second);
-    std::ranges::sort(found[rank], {}, &Interval::start);
-  }
-  return found;
-}
-
-// Where several ranks have marks, the first one's.
-struct StepMarks {
-  std::vector<Interval> marks;
-  std::int32_t rank = 0;
-};
-
-StepMarks first_marks(const RankMarks& ranks) {
-  if (ranks.empty()) return {};
-  return {ranks.begin()->second, ranks.begin()->first};
-}
-
-// Of each rank, those that for the most part lie in the measured steps.
-RankMarks marks_within(RankMarks ranks, const std::vector<Interval>& measured) {
-  const auto is_outside = [&](const Interval& mark) {
-    const Nanos middle = mark.start + (mark.end - mark.start) / 2;
-    return middle < measured.front().start || middle >= measured.back().end;
-  };
-  if (measured.empty()) ranks.clear();
-  for (auto& [rank, marks] : ranks) std::erase_if(marks, is_outside);
-  return ranks;
-}
 
 // When the GPU was done with what the host had launched by some time. Of several ranks the one that
 // has the marks: others may be far ahead of it, or behind.

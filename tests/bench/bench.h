@@ -36,6 +36,7 @@ void bench_reader();          // Chrome-trace JSON to spans, beside simdjson alo
 void bench_run_files();       // saving and opening a million spans
 void bench_steps();           // forward, backward and update of small networks on the CPU
 void bench_lessons();         // both sides of each lesson, metrics included
+void bench_series();          // the metrics of each step of a long run
 void bench_simulator();       // commands a second
 void bench_timeline();        // ten million spans opened and drawn; a trace that grows
 void bench_training_steps();  // a step with its kernels block by block

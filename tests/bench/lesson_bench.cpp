@@ -20,6 +20,21 @@ void bench_lessons() {
   }
 }
 
+void bench_series() {
+  std::printf("\nseries: facts of each step of amp-underflow's A\n");
+  for (const char* steps : {"steps=100", "steps=400", "steps=1600"}) {
+    program::Config more;
+    more.set_text(steps);
+    const analysis::Run run =
+        analysis::run_config("A", scenario::find_lesson("amp-underflow").side("A", more));
+    const Timing timing = time_of(
+        3, [&] { analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get()); });
+    std::printf("  %-12s %u spans: %8.1f ms median, %6.3f ms a step\n", steps,
+                run.trace->spans().size(), timing.median * 1e3,
+                timing.median * 1e3 / run.facts.measured.steps);
+  }
+}
+
 void bench_simulator() {
   std::printf("\nsimulator: the training program, commands a second\n");
   program::Config config;

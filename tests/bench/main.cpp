@@ -21,6 +21,7 @@ int main(int count, char** arguments) {
       {"device-tracing", bench_device_tracing},
       {"device-kernels", bench_device_kernels},
       {"simulator", bench_simulator},
+      {"series", bench_series},
       {"training", bench_training_steps},
 #ifdef TRAINSCOPE_BENCH_UI
       {"timeline", bench_timeline},

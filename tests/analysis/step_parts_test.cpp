@@ -1,0 +1,123 @@
+// A series is measured step by step, in parts of the trace: to the bit what the whole trace says.
+#include "analysis/step_parts.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <optional>
+
+#include "analysis/metrics.h"
+#include "analysis/run.h"
+#include "scenario/lesson.h"
+#include "support/config.h"
+#include "support/made_trace.h"
+#include "support/skip.h"
+#include "support/traces.h"
+
+using namespace trainscope;
+using test::config_of;
+using trace::Category;
+using trace::LaneKind;
+
+namespace {
+
+// The facts of one step, looked for in all of the trace.
+analysis::Facts plain_facts(const analysis::Run& run, const analysis::StepWindow& step,
+                            const analysis::Facts& from) {
+  analysis::Facts facts = from;
+  facts.measured = analysis::measure_step(*run.trace, run.program.get(), run.machine.get(), step);
+  facts.partition = analysis::partition(facts.measured);
+  facts.h2d = analysis::copy_times(facts.measured, Category::kCopyH2D);
+  facts.d2h = analysis::copy_times(facts.measured, Category::kCopyD2H);
+  facts.host = analysis::host_times(facts.measured);
+  facts.epoch = analysis::epoch_time(facts.measured);
+  facts.sms = analysis::sm_facts(facts.measured);
+  facts.roofline = analysis::roofline(facts.measured);
+  facts.collectives = analysis::collective_times(facts.measured);
+  return facts;
+}
+
+// How many steps were compared.
+std::size_t compare(const analysis::Run& run) {
+  const std::vector<analysis::StepWindow> windows = analysis::step_windows(*run.trace);
+  const std::vector<analysis::Facts> steps =
+      analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
+  REQUIRE(steps.size() == windows.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const analysis::Facts plain = plain_facts(run, windows[i], steps[i]);
+    for (const analysis::Metric& metric : analysis::metrics()) {
+      CAPTURE(i, metric.name);
+      const std::optional<double> value = metric.compute(steps[i]), told = metric.compute(plain);
+      REQUIRE(value.has_value() == told.has_value());
+      const bool is_same = !value || *value == *told || (*value != *value && *told != *told);
+      CHECK(is_same);
+    }
+    CHECK(steps[i].collectives.tells_waits == plain.collectives.tells_waits);
+    CHECK(steps[i].collectives.intervals.intervals() == plain.collectives.intervals.intervals());
+  }
+  return steps.size();
+}
+
+}  // namespace
+
+TEST_CASE("the steps of every lesson are in parts what they are in the whole trace") {
+  std::size_t steps = 0;
+  for (const scenario::Lesson& lesson : scenario::all_lessons())
+    for (const char* side : {"A", "B"}) {
+      CAPTURE(lesson.id, side);
+      program::Config config = lesson.side(side);
+      if (config.whole("steps") > 6) config.set_text("steps=6");
+      steps += compare(analysis::run_config(side, config));
+    }
+  CHECK(steps > 200);
+}
+
+TEST_CASE("the steps of real traces are in parts what they are in the whole trace") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  std::size_t steps = 0;
+  for (const char* file : {"ddp-a100-2ranks.json.gz", "resnet50-v100-2021-schema.json.gz",
+                           "alexnet.json.gz", "cpu-only.json.gz", "three-streams-events.json.gz"}) {
+    CAPTURE(file);
+    steps += compare(analysis::import_run("A", test::real_traces_folder() / file));
+  }
+  CHECK(steps > 5);
+}
+
+TEST_CASE("a part has a copy's call of an earlier step, and what ran before it on its stream") {
+  test::MadeTrace made(trace::OriginKind::kImported);
+  const trace::LaneId host = made.lane(LaneKind::kHostThread);
+  const trace::LaneId stream = made.lane(LaneKind::kStream, 0);
+  made.add(host, "ProfilerStep#0", 0, 100, Category::kAnnotation);
+  made.add(host, "ProfilerStep#1", 100, 200, Category::kAnnotation);
+  made.add(host, "ProfilerStep#2", 200, 300, Category::kAnnotation);
+  made.add(host, "cudaLaunchKernel", 10, 12, Category::kHostApi, 1);
+  made.add(stream, "kernel", 20, 230, Category::kKernel, 1);
+  made.add(host, "cudaMemcpyAsync", 15, 16, Category::kHostApi, 2);
+  made.add(stream, "Memcpy HtoD", 250, 260, Category::kCopyH2D, 2);
+  analysis::StepParts parts(made.trace, {{0, 100}, {100, 200}, {240, 300}});
+  parts.next();
+  parts.next();
+  const auto last = parts.next();
+  CHECK_FALSE(parts.next());
+  analysis::Measured measured = analysis::measure_whole(*last, nullptr, nullptr);
+  measured.window = {240, 300};
+  const analysis::CopyTimes times = analysis::copy_times(measured, Category::kCopyH2D);
+  REQUIRE(times.count == 1);
+  // From when its stream was free: the kernel before it ended before the step began.
+  CHECK(times.intervals.intervals().front() == analysis::Interval{230, 260});
+}
+
+TEST_CASE("a part has no more than its own step of a long run") {
+  const analysis::Run run =
+      analysis::run_config("A", config_of({"workload=train", "model.name=mlp", "steps=200"}));
+  const std::vector<analysis::StepWindow> windows = analysis::step_windows(*run.trace);
+  REQUIRE(windows.size() == 200);
+  std::vector<analysis::Interval> times;
+  for (const analysis::StepWindow& step : windows)
+    times.push_back(
+        {std::min(step.window.start, step.mark.start), std::max(step.window.end, step.mark.end)});
+  analysis::StepParts parts(*run.trace, times);
+  std::size_t spans = 0;
+  while (const auto part = parts.next()) spans += part->spans().size();
+  CHECK(spans > run.trace->spans().size() / 2);
+  CHECK(spans < 4 * run.trace->spans().size());
+}
