@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "host/interpreter.h"
+#include "host/numbers_on_demand.h"
 #include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
 #include "trace/chrome_reader.h"
@@ -40,16 +41,25 @@ trace::Origin origin_of(const machine::Machine& machine, const program::Config& 
   return origin;
 }
 
-// What computes a program's numbers beside the simulator; null where it has none.
+// What computes a program's numbers beside the simulator; null where it has none. That its data set
+// will not do is said at once.
 std::unique_ptr<program::Numbers> numbers_of(const program::Program& program, int most_threads) {
-  if (!program.timing_only) {
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    const int threads = std::clamp(cores, 1, most_threads);
-    if (program.computed_ranks > 1) return std::make_unique<host::RankNumbers>(program, threads);
-    return std::make_unique<host::Interpreter>(program, threads);
+  if (program.timing_only) {
+    if (program.gauges.scale == program::kNoIndex) return nullptr;
+    return std::make_unique<host::ScaleNumbers>(program);
   }
-  if (program.gauges.scale == program::kNoIndex) return nullptr;
-  return std::make_unique<host::ScaleNumbers>(program);
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = std::clamp(cores, 1, most_threads);
+  const host::DataSets sets(program.data);
+  if (sets.train) {
+    [[maybe_unused]] const host::BatchSource fills_a_batch(program.data, sets, 0);
+  }
+  const auto make = [&program, sets, threads]() -> std::unique_ptr<program::Numbers> {
+    if (program.computed_ranks > 1)
+      return std::make_unique<host::RankNumbers>(program, sets, threads);
+    return std::make_unique<host::Interpreter>(program, sets, 0, threads);
+  };
+  return std::make_unique<host::NumbersOnDemand>(make);
 }
 
 // What a step takes one GPU alone, with the same batch and without numbers; 0 where that is what

@@ -5,10 +5,12 @@
 namespace trainscope::host {
 
 RankNumbers::RankNumbers(const program::Program& program, int threads)
+    : RankNumbers(program, DataSets(program.data), threads) {}
+
+RankNumbers::RankNumbers(const program::Program& program, const DataSets& sets, int threads)
     : program_(program),
       workers_(std::clamp(threads, 1, program.computed_ranks)),
       active_(static_cast<std::size_t>(program.computed_ranks)) {
-  const DataSets sets(program.data);
   for (int rank = 0; rank < program.computed_ranks; ++rank)
     ranks_.push_back(std::make_unique<Interpreter>(program, sets, rank));
   for (program::Index payload = 0; payload < program.payloads.size(); ++payload) {

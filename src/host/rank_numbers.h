@@ -21,6 +21,7 @@ class RankNumbers : public program::Numbers {
   // program must outlive it. Throws InputError for a data set that cannot be opened or is too
   // small.
   explicit RankNumbers(const program::Program& program, int threads = 1);
+  RankNumbers(const program::Program& program, const DataSets& sets, int threads);
 
   void load(const program::LoadBatch& load) override;
   void run(const program::Operation& operation) override;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/run.h"
+#include "base/error.h"
 #include "host/interpreter.h"
 #include "host/rank_numbers.h"
 #include "host/scale_numbers.h"
@@ -118,4 +119,10 @@ TEST_CASE("how far a session is only grows, timeline and training together") {
   }
   CHECK(times > 8 * 10);
   CHECK(session.share() == 1.0);
+}
+
+TEST_CASE("a batch that its data set cannot fill is refused before the timeline") {
+  const program::Config config =
+      config_of({"workload=train", "data.name=digits", "model.name=mlp", "batch_size=1000000"});
+  CHECK_THROWS_AS(analysis::Session("A", config), InputError);
 }
