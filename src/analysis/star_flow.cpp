@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <limits>
 #include <utility>
 
+#include "analysis/by_correlation.h"
 #include "analysis/collectives.h"
 
 namespace trainscope::analysis {
@@ -37,7 +38,8 @@ std::int64_t bytes_moved(const trace::Trace& trace, const Span& span) {
 
 class Reader {
  public:
-  explicit Reader(const trace::Trace& trace) : trace_(trace), steps_(step_windows(trace)) {}
+  explicit Reader(const trace::Trace& trace)
+      : trace_(trace), steps_(step_windows(trace)), calls_(trace, kNoCall) {}
 
   StarFlow read() {
     find_calls();
@@ -53,11 +55,10 @@ class Reader {
 
  private:
   void find_calls() {
-    for (std::uint32_t i = 0, n = trace_.spans().size(); i < n; ++i) {
-      const Span& span = trace_.spans()[i];
+    trace::for_each(trace_.spans(), [&](const Span& span, trace::SpanId) {
       if (span.correlation != 0 && span.category == Category::kHostApi)
-        calls_.try_emplace(span.correlation, span.start);
-    }
+        calls_.add(span.correlation, span.start);
+    });
   }
 
   struct Kernels {
@@ -102,8 +103,8 @@ class Reader {
     Found found;
     found.is_copy = copy;
     found.leaves = copy ? gpu == 0 : broadcast;
-    const auto call = calls_.find(span.correlation);
-    found.call = call == calls_.end() ? span.start : call->second;
+    const Nanos* call = calls_.find(span.correlation);
+    found.call = call ? *call : span.start;
     found.transfer = {copy && gpu != 0 ? gpu : StarTransfer::kAll, bytes_moved(trace_, span),
                       span.start, span.end(), id};
     found_.push_back(found);
@@ -178,10 +179,11 @@ class Reader {
   }
 
   static constexpr std::size_t kMostGpus = 64;
+  static constexpr Nanos kNoCall = std::numeric_limits<Nanos>::min();
 
   const trace::Trace& trace_;
   std::vector<StepWindow> steps_;
-  std::unordered_map<std::uint32_t, Nanos> calls_;
+  ByCorrelation<Nanos> calls_;  // when each began
   std::vector<Found> found_;
   StarFlow flow_;
 };

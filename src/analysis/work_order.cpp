@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/by_correlation.h"
 #include "trace/same_collectives.h"
 #include "train/replay/device_work.h"
 #include "train/replay/waits_of_ranks.h"
@@ -72,6 +71,7 @@ SpanId last_done(const trace::Trace& trace, const std::vector<SpanId>& spans, Na
 WorkOrder::WorkOrder(const trace::Trace& trace, const std::vector<train::HostTrack>& tracks)
     : trace_(trace),
       is_inferred_(trace.origin().kind != trace::OriginKind::kSimulated),
+      calls_(trace, trace::kNone),
       at_once_(trace) {
   find_parts();
   find_meetings();
@@ -91,7 +91,7 @@ void WorkOrder::find_parts() {
     if (kind == trace::LaneKind::kStream && span.category == trace::Category::kCollective &&
         span.cause != trace::Cause::kPeer)
       came_[span.correlation] = id;
-    if (is_joined_call(span)) calls_.try_emplace(span.correlation, id);
+    if (is_joined_call(span)) calls_.add(span.correlation, id);
   }
   for (ByCall* parts : {&transfers_, &staged_, &copied_})
     for (auto& [call, ids] : *parts)
@@ -124,9 +124,9 @@ void WorkOrder::infer(const std::vector<train::HostTrack>& tracks) {
 }
 
 Awaited WorkOrder::call_of(std::uint32_t correlation) const {
-  const auto found = calls_.find(correlation);
-  if (correlation == 0 || found == calls_.end()) return {};
-  return {found->second, Awaited::As::kCall};
+  const SpanId* call = correlation == 0 ? nullptr : calls_.find(correlation);
+  if (!call) return {};
+  return {*call, Awaited::As::kCall};
 }
 
 // A part of the staging buffer is copied into once the part before is there, and the engine has

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/by_correlation.h"
 #include "analysis/works_at_once.h"
 #include "trace/trace.h"
 #include "train/replay/host_tracks.h"
@@ -70,8 +71,8 @@ class WorkOrder {
 
   const trace::Trace& trace_;
   bool is_inferred_ = false;
-  ByCall transfers_, staged_, copied_;                      // by correlation, as they end
-  std::unordered_map<std::uint32_t, trace::SpanId> calls_;  // by correlation
+  ByCall transfers_, staged_, copied_;  // by correlation, as they end
+  ByCorrelation<trace::SpanId> calls_;
   std::unordered_map<std::uint32_t, trace::SpanId>
       came_;  // collectives that did not wait, likewise
   std::unordered_map<trace::SpanId, trace::SpanId> last_;  // by part of a collective
