@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <iostream>
+#include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parallel.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -111,18 +114,45 @@ std::vector<std::string> findings_of(const fs::path& file) {
   return sentences;
 }
 
+// What is found in each file, told in their order as soon as those before it are through.
+class Listing {
+ public:
+  Listing(const std::vector<fs::path>& files, bool tells)
+      : files_(files), tells_(tells), found_(files.size()) {}
+
+  void add(std::size_t file, std::vector<std::string> sentences) {
+    const std::lock_guard lock(mutex_);
+    found_[file] = std::move(sentences);
+    for (; told_ < files_.size() && found_[told_]; ++told_) {
+      if (tells_ && found_[told_]->empty())
+        std::cout << files_[told_].string() << ": ok" << std::endl;
+      if (tells_)
+        for (const std::string& sentence : *found_[told_]) std::cout << sentence << std::endl;
+    }
+  }
+
+  std::vector<std::string> all() const {
+    std::vector<std::string> all;
+    for (const auto& sentences : found_)
+      all.insert(all.end(), sentences->begin(), sentences->end());
+    return all;
+  }
+
+ private:
+  const std::vector<fs::path>& files_;
+  bool tells_;
+  std::mutex mutex_;
+  std::vector<std::optional<std::vector<std::string>>> found_;
+  std::size_t told_ = 0;
+};
+
 }  // namespace
 
 int check_command(const std::vector<std::string>& paths, bool json) {
   const std::vector<fs::path> files = files_of(paths);
-  std::vector<std::string> all;
-  for (const fs::path& file : files) {
-    const std::vector<std::string> sentences = findings_of(file);
-    all.insert(all.end(), sentences.begin(), sentences.end());
-    if (!json && sentences.empty()) std::cout << file.string() << ": ok\n";
-    if (!json)
-      for (const std::string& sentence : sentences) std::cout << sentence << "\n";
-  }
+  Listing listing(files, !json);
+  in_parallel(files.size(), [&](std::size_t file) { listing.add(file, findings_of(files[file])); });
+  const std::vector<std::string> all = listing.all();
   if (json) {
     std::cout << report::check_json(files.size(), all) << "\n";
   } else {
