@@ -11,8 +11,11 @@ namespace trainscope::scenario {
 
 namespace fs = std::filesystem;
 
-// The runs of one lesson at a time: a class hands in many files of it.
+// The runs of one lesson at a time: a class hands in many files of it. Where each learner has a
+// seed of their own no two share any, so that not all are kept.
 struct Grader::Runs {
+  static constexpr std::size_t kMost = 16;  // some of hundreds of megabytes
+
   std::string id;
   std::optional<Lesson> lesson;
   std::map<std::string, analysis::RunPointer> by_settings;
@@ -23,6 +26,7 @@ struct Grader::Runs {
       id = which;
       by_settings.clear();
     }
+    if (by_settings.size() > kMost) by_settings.clear();
     return *lesson;
   }
 
