@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -100,9 +101,14 @@ std::vector<std::string> knob_names() {
 }
 
 const Knob* find_knob_or_null(std::string_view name) {
-  for (const Knob& knob : knobs())
-    if (knob.name == name) return &knob;
-  return nullptr;
+  // A program is built by asking for hundreds of values, and a frame is drawn by asking again.
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const Knob*> found;
+    for (const Knob& knob : knobs()) found.try_emplace(knob.name, &knob);
+    return found;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 const Knob& find_knob(std::string_view name) {
