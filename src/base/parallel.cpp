@@ -34,4 +34,32 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   if (failure) std::rethrow_exception(failure);
 }
 
+void in_order(std::size_t count, std::size_t most, const std::function<void(std::size_t)>& work,
+              const std::function<void(std::size_t)>& tell) {
+  struct Slot {
+    bool done = false;
+    std::exception_ptr failure;
+  };
+  std::vector<Slot> slots(count);
+  std::mutex mutex;
+  std::size_t told = 0;
+  std::atomic<std::size_t> next = 0;
+  const auto take_all = [&](std::size_t) {
+    for (std::size_t i = next++; i < count; i = next++) {
+      std::exception_ptr failure;
+      try {
+        work(i);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      slots[i] = {true, failure};
+      for (; told < count && slots[told].done; ++told) tell(told);
+    }
+  };
+  in_parallel(std::min(count, most), take_all);
+  for (const Slot& slot : slots)
+    if (slot.failure) std::rethrow_exception(slot.failure);
+}
+
 }  // namespace trainscope

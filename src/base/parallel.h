@@ -12,6 +12,12 @@ namespace trainscope {
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
                  bool worth = true);
 
+// The same by no more than `most` threads, and what is done is told in order: tell(i) is called,
+// one call at a time, as soon as work(0) .. work(i) are over, also those that threw. Of what they
+// threw the first, in that order, is thrown once all are told.
+void in_order(std::size_t count, std::size_t most, const std::function<void(std::size_t)>& work,
+              const std::function<void(std::size_t)>& tell);
+
 // Elements of a trace, from which on it is.
 inline constexpr std::size_t kWorthThreads = 200'000;
 

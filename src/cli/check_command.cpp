@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <mutex>
 #include <optional>
 
 #include "base/error.h"
@@ -114,45 +113,34 @@ std::vector<std::string> findings_of(const fs::path& file) {
   return sentences;
 }
 
-// What is found in each file, told in their order as soon as those before it are through.
-class Listing {
- public:
-  Listing(const std::vector<fs::path>& files, bool tells)
-      : files_(files), tells_(tells), found_(files.size()) {}
+// Lessons that are looked at together: each holds its two runs, and computes with threads of its
+// own.
+constexpr std::size_t kMostTogether = 2;
 
-  void add(std::size_t file, std::vector<std::string> sentences) {
-    const std::lock_guard lock(mutex_);
-    found_[file] = std::move(sentences);
-    for (; told_ < files_.size() && found_[told_]; ++told_) {
-      if (tells_ && found_[told_]->empty())
-        std::cout << files_[told_].string() << ": ok" << std::endl;
-      if (tells_)
-        for (const std::string& sentence : *found_[told_]) std::cout << sentence << std::endl;
-    }
-  }
+using Found = std::optional<std::vector<std::string>>;  // none: it could not be looked at
 
-  std::vector<std::string> all() const {
-    std::vector<std::string> all;
-    for (const auto& sentences : found_)
-      all.insert(all.end(), sentences->begin(), sentences->end());
-    return all;
-  }
-
- private:
-  const std::vector<fs::path>& files_;
-  bool tells_;
-  std::mutex mutex_;
-  std::vector<std::optional<std::vector<std::string>>> found_;
-  std::size_t told_ = 0;
-};
+void tell(const fs::path& file, const Found& found) {
+  if (!found)
+    std::cout << file.string() << ": not checked to its end" << std::endl;
+  else if (found->empty())
+    std::cout << file.string() << ": ok" << std::endl;
+  else
+    for (const std::string& sentence : *found) std::cout << sentence << std::endl;
+}
 
 }  // namespace
 
 int check_command(const std::vector<std::string>& paths, bool json) {
   const std::vector<fs::path> files = files_of(paths);
-  Listing listing(files, !json);
-  in_parallel(files.size(), [&](std::size_t file) { listing.add(file, findings_of(files[file])); });
-  const std::vector<std::string> all = listing.all();
+  std::vector<Found> found(files.size());
+  in_order(
+      files.size(), kMostTogether,
+      [&](std::size_t file) { found[file] = findings_of(files[file]); },
+      [&](std::size_t file) {
+        if (!json) tell(files[file], found[file]);
+      });
+  std::vector<std::string> all;
+  for (const Found& sentences : found) all.insert(all.end(), sentences->begin(), sentences->end());
   if (json) {
     std::cout << report::check_json(files.size(), all) << "\n";
   } else {
