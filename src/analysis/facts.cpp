@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/step_facts.h"
 #include "analysis/step_marks.h"
 #include "analysis/step_parts.h"
 
@@ -82,8 +83,9 @@ Facts gather_whole_facts(const trace::Trace& trace, const program::Program* prog
   return facts_of(measure_whole(trace, program, machine), learning(trace), DeviceMemory(trace));
 }
 
-std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
-                                     const machine::Machine* machine) {
+void for_each_step_facts(const trace::Trace& trace, const program::Program* program,
+                         const machine::Machine* machine,
+                         const std::function<void(Facts&& facts)>& visit) {
   const std::vector<StepWindow> steps = step_windows(trace);
   const Measured whole = measure_whole(trace, program, machine);
   const std::vector<RankMarks> marks = marks_by_step(trace, steps);
@@ -92,14 +94,21 @@ std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::P
   for (std::size_t step = 0; step < steps.size(); ++step)
     times.push_back(time_of(steps[step], marks[step]));
   StepParts parts(trace, std::move(times));
-  std::vector<Facts> facts;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const auto part = parts.next();
-    facts.push_back(facts_of(measured_in(*part, whole, steps[step], marks[step]),
-                             learning_of_step(trace, static_cast<std::int64_t>(step)), memory));
-    facts.back().measured.trace = &trace;  // which outlives its part
+    visit(facts_of(measured_in(*part, whole, steps[step], marks[step]),
+                   learning_of_step(trace, static_cast<std::int64_t>(step)), memory));
   }
-  return facts;
+}
+
+std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
+                                     const machine::Machine* machine) {
+  std::vector<Facts> all;
+  for_each_step_facts(trace, program, machine, [&](Facts&& facts) {
+    facts.measured.trace = &trace;  // which outlives its part
+    all.push_back(std::move(facts));
+  });
+  return all;
 }
 
 }  // namespace trainscope::analysis

@@ -55,6 +55,12 @@ class Copier {
     }
   }
   void take_sample(std::uint32_t sample) { part_->add_sample(from_.samples()[sample]); }
+  void take_allocator_event(std::uint32_t id) {
+    trace::AllocatorEvent event = from_.allocator_events()[id];
+    if (event.owner != trace::kNone) event.owner = name_of(event.owner);
+    if (event.role != trace::kNone) event.role = name_of(event.role);
+    part_->add_allocator_event(event);
+  }
 
   std::unique_ptr<trace::Trace> finish() { return std::move(part_); }
 
@@ -87,6 +93,7 @@ StepParts::StepParts(const trace::Trace& trace, std::vector<Interval> steps)
   widen_steps();
   find_counters();
   find_witnesses();
+  find_retries();
   by_reach_.resize(trace_.spans().size());
   std::iota(by_reach_.begin(), by_reach_.end(), SpanId{0});
   std::ranges::stable_sort(by_reach_, {},
@@ -167,10 +174,28 @@ void StepParts::find_counters() {
   }
 }
 
+// The correlation of each stream's first work that is joined to its call.
+std::unordered_set<std::uint32_t> StepParts::first_calls_of_streams() const {
+  ByCorrelation<char> joined(trace_, 0);
+  trace::for_each(trace_.spans(), [&](const Span& span, SpanId) {
+    if (is_joined_call(span)) joined.set(span.correlation, 1);
+  });
+  std::vector<const Span*> first(trace_.lanes().size());
+  trace::for_each(trace_.spans(), [&](const Span& span, SpanId) {
+    if (!trace::is_gpu_work(span.category) || !joined.find(span.correlation)) return;
+    if (trace_.lanes()[span.lane].kind != LaneKind::kStream) return;
+    if (!first[span.lane] || span.start < first[span.lane]->start) first[span.lane] = &span;
+  });
+  std::unordered_set<std::uint32_t> calls;
+  for (const Span* span : first)
+    if (span) calls.insert(span->correlation);
+  return calls;
+}
+
 void StepParts::find_witnesses() {
   witnesses_ = endless_waits(trace_);
   const std::set<SpanId> endless(witnesses_.begin(), witnesses_.end());
-  std::set<std::uint32_t> calls;  // correlations
+  std::unordered_set<std::uint32_t> calls = first_calls_of_streams();  // correlations
   bool peer = false, unnumbered = false;
   SpanId timer = trace::kNone;
   trace::for_each(trace_.spans(), [&](const Span& span, SpanId id) {
@@ -195,6 +220,15 @@ void StepParts::find_witnesses() {
   trace::for_each(trace_.spans(), [&](const Span& span, SpanId id) {
     if (calls.contains(span.correlation)) witnesses_.push_back(id);
   });
+}
+
+// Those, and the first event, which says that events are told.
+void StepParts::find_retries() {
+  trace::for_each(trace_.allocator_events(),
+                  [&](const trace::AllocatorEvent& event, std::uint32_t id) {
+                    if (id == 0 || event.action == trace::AllocatorAction::kRetry)
+                      allocator_witnesses_.push_back(id);
+                  });
 }
 
 // ---- One step after another ---------------------------------------------------------------------
@@ -235,6 +269,7 @@ std::unique_ptr<trace::Trace> StepParts::next() {
   Copier copier(trace_);
   copier.take_spans(spans_in(time));
   for (const std::uint32_t sample : samples_in(time)) copier.take_sample(sample);
+  for (const std::uint32_t event : allocator_witnesses_) copier.take_allocator_event(event);
   return copier.finish();
 }
 

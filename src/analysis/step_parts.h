@@ -2,14 +2,16 @@
 //
 // A part has the spans that touch its step, and what is asked about them: all spans of the same
 // calls, whenever they were, the operators around calls of collectives, the spans waited for, and
-// what else its streams did since the first of these calls. Of the rest it has what facts ask of a
-// whole trace: whether waits for ranks are told, which collectives never begin, when the first
-// timer was read. Lanes keep their numbers, spans their order; flows, allocator events and rows of
-// training are left out.
+// what else its streams did since the first of these calls. Of the rest it has what facts and
+// metrics ask of a whole trace: whether waits for ranks are told, which collectives never begin,
+// whether a stream's work tells its calls, when the first timer was read, how often the allocator
+// tried again. Lanes keep their numbers, spans their order; flows, other allocator events and rows
+// of training are left out.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/by_correlation.h"
@@ -38,6 +40,8 @@ class StepParts {
   void widen_steps();
   void find_counters();
   void find_witnesses();
+  std::unordered_set<std::uint32_t> first_calls_of_streams() const;
+  void find_retries();
   std::vector<trace::SpanId> spans_in(const Interval& time);
   std::vector<std::uint32_t> samples_in(const Interval& time) const;
   void widen(std::uint32_t correlation, const Interval& time);
@@ -53,10 +57,11 @@ class StepParts {
   ByCorrelation<Interval> calls_;
   std::vector<Counter> counters_;  // by lane
   std::vector<trace::SpanId> witnesses_;
-  std::size_t step_ = 0;                 // that comes next
-  std::vector<trace::SpanId> by_reach_;  // all spans, by when their reach begins
-  std::size_t begun_ = 0;                // of them, those that begin by the end of the last step
-  std::vector<trace::SpanId> open_;      // of those, the ones that did not end before it
+  std::vector<std::uint32_t> allocator_witnesses_;  // allocator events
+  std::size_t step_ = 0;                            // that comes next
+  std::vector<trace::SpanId> by_reach_;             // all spans, by when their reach begins
+  std::size_t begun_ = 0;            // of them, those that begin by the end of the last step
+  std::vector<trace::SpanId> open_;  // of those, the ones that did not end before it
 };
 
 }  // namespace trainscope::analysis

@@ -11,6 +11,7 @@
 #include "analysis/diagnosis.h"
 #include "analysis/level.h"
 #include "analysis/operations.h"
+#include "analysis/step_facts.h"
 #include "analysis/what_if.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -78,13 +79,15 @@ AskedSeries asked_series(const std::string& text) {
 
 int print_series(const Run& run, const analysis::AskedMetric& asked) {
   const auto trace = asked.rank ? analysis::trace_of_rank(run, *asked.rank) : run.trace;
-  const auto steps = analysis::gather_step_facts(*trace, run.program.get(), run.machine.get());
-  int printed = 0;
-  for (std::size_t step = 0; step < steps.size(); ++step)
-    if (const auto value = asked.metric->compute(steps[step])) {
+  int step = 0, printed = 0;
+  const auto print = [&](const analysis::Facts& facts) {
+    if (const auto value = asked.metric->compute(facts)) {
       std::cout << step << " " << (std::isnan(*value) ? "nan" : fmt::format("{}", *value)) << "\n";
       ++printed;
     }
+    ++step;
+  };
+  analysis::for_each_step_facts(*trace, run.program.get(), run.machine.get(), print);
   return printed;
 }
 

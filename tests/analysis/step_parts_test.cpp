@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <optional>
 
 #include "analysis/metrics.h"
 #include "analysis/run.h"
+#include "analysis/step_facts.h"
 #include "scenario/lesson.h"
 #include "support/config.h"
 #include "support/made_trace.h"
@@ -20,10 +22,13 @@ using trace::LaneKind;
 
 namespace {
 
-// The facts of one step, looked for in all of the trace.
+// The facts of one step, looked for in all of the trace. What is no matter of spans is taken over.
 analysis::Facts plain_facts(const analysis::Run& run, const analysis::StepWindow& step,
                             const analysis::Facts& from) {
-  analysis::Facts facts = from;
+  analysis::Facts facts;
+  facts.learning = from.learning;
+  facts.peaks = from.peaks;
+  facts.roles = from.roles;
   facts.measured = analysis::measure_step(*run.trace, run.program.get(), run.machine.get(), step);
   facts.partition = analysis::partition(facts.measured);
   facts.h2d = analysis::copy_times(facts.measured, Category::kCopyH2D);
@@ -36,24 +41,33 @@ analysis::Facts plain_facts(const analysis::Run& run, const analysis::StepWindow
   return facts;
 }
 
+bool same(const std::optional<double>& one, const std::optional<double>& other) {
+  return one == other || (one && other && std::isnan(*one) && std::isnan(*other));
+}
+
 // How many steps were compared.
 std::size_t compare(const analysis::Run& run) {
   const std::vector<analysis::StepWindow> windows = analysis::step_windows(*run.trace);
   const std::vector<analysis::Facts> steps =
       analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
   REQUIRE(steps.size() == windows.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  std::size_t i = 0;
+  const auto compare_step = [&](const analysis::Facts& in_part) {
+    REQUIRE(i < steps.size());
+    REQUIRE(in_part.measured.trace != run.trace.get());
     const analysis::Facts plain = plain_facts(run, windows[i], steps[i]);
     for (const analysis::Metric& metric : analysis::metrics()) {
       CAPTURE(i, metric.name);
-      const std::optional<double> value = metric.compute(steps[i]), told = metric.compute(plain);
-      REQUIRE(value.has_value() == told.has_value());
-      const bool is_same = !value || *value == *told || (*value != *value && *told != *told);
-      CHECK(is_same);
+      const std::optional<double> told = metric.compute(plain);
+      CHECK(same(metric.compute(steps[i]), told));
+      CHECK(same(metric.compute(in_part), told));
     }
     CHECK(steps[i].collectives.tells_waits == plain.collectives.tells_waits);
     CHECK(steps[i].collectives.intervals.intervals() == plain.collectives.intervals.intervals());
-  }
+    ++i;
+  };
+  analysis::for_each_step_facts(*run.trace, run.program.get(), run.machine.get(), compare_step);
+  CHECK(i == steps.size());
   return steps.size();
 }
 
@@ -104,6 +118,32 @@ TEST_CASE("a part has a copy's call of an earlier step, and what ran before it o
   REQUIRE(times.count == 1);
   // From when its stream was free: the kernel before it ended before the step began.
   CHECK(times.intervals.intervals().front() == analysis::Interval{230, 260});
+}
+
+TEST_CASE("a part tells metrics that calls are told, and how often the allocator tried again") {
+  test::MadeTrace made;
+  const trace::LaneId host = made.lane(LaneKind::kHostThread);
+  const trace::LaneId stream = made.lane(LaneKind::kStream, 0);
+  made.lane(LaneKind::kMemory, 0);
+  for (const Nanos start : {0, 100, 200})
+    made.add(host, "ProfilerStep#", start, start + 100, Category::kAnnotation);
+  made.add(host, "cudaLaunchKernel", 10, 12, Category::kHostApi, 1);
+  made.add(stream, "kernel", 20, 30, Category::kKernel, 1);  // the only one
+  for (const Nanos time : {10, 20, 250}) {
+    trace::AllocatorEvent event;
+    event.time = time;
+    event.owner = made.trace.intern("relu");
+    event.action =
+        time == 20 ? trace::AllocatorAction::kRetry : trace::AllocatorAction::kSegmentAlloc;
+    made.trace.add_allocator_event(event);
+  }
+  std::vector<std::optional<double>> depths, retries;
+  analysis::for_each_step_facts(made.trace, nullptr, nullptr, [&](const analysis::Facts& facts) {
+    depths.push_back(analysis::find_metric("launch.queue_depth").compute(facts));
+    retries.push_back(analysis::find_metric("memory.alloc_retries").compute(facts));
+  });
+  CHECK(depths == std::vector<std::optional<double>>{0.08, 0.0, 0.0});
+  CHECK(retries == std::vector<std::optional<double>>(3, 1.0));
 }
 
 TEST_CASE("a part has no more than its own step of a long run") {
