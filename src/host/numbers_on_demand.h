@@ -23,6 +23,10 @@ class NumbersOnDemand final : public program::Numbers {
   double value(program::Index buffer) const override { return made().value(buffer); }
   trace::TrainingStep step(std::int64_t number) override { return made().step(number); }
   trace::Evaluation evaluation(std::int64_t step) override { return made().evaluation(step); }
+  void keep(const trace::TrainingStep& row, trace::Trace& trace) override {
+    made().keep(row, trace);
+  }
+  void keep(const trace::Evaluation& row, trace::Trace& trace) override { made().keep(row, trace); }
 
  private:
   program::Numbers& made() const {

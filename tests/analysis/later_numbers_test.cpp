@@ -123,6 +123,6 @@ TEST_CASE("how far a session is only grows, timeline and training together") {
 
 TEST_CASE("a batch that its data set cannot fill is refused before the timeline") {
   const program::Config config =
-      config_of({"workload=train", "data.name=digits", "model.name=mlp", "batch_size=1000000"});
+      config_of({"workload=train", "data.name=digits", "model.name=mlp", "batch_size=20000"});
   CHECK_THROWS_AS(analysis::Session("A", config), InputError);
 }
