@@ -26,7 +26,7 @@ struct Grader::Runs {
       id = which;
       by_settings.clear();
     }
-    if (by_settings.size() > kMost) by_settings.clear();
+    if (by_settings.size() >= kMost) by_settings.clear();
     return *lesson;
   }
 
