@@ -20,6 +20,7 @@ using trainscope::test::read;
 using trainscope::test::refuses;
 using trainscope::test::Result;
 using trainscope::test::run;
+using trainscope::test::run_in;
 
 TEST_CASE("run prints one JSON object of both sides, and nothing else on standard output") {
   const Result result = run("run pinned-vs-pageable --json");
@@ -338,6 +339,17 @@ TEST_CASE("a check that finds something ends with 1 and says where") {
   CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites") &&
                              Catch::Contains("wrong.toml:3:14: ") &&
                              Catch::EndsWith("1 checked, 2 findings\n"));
+}
+
+TEST_CASE("a check that has too little memory for one lesson tells the others, and ends with 2") {
+  if (trainscope::test::kSanitized) TRAINSCOPE_SKIP("a sanitizer needs far more memory");
+  const std::string lessons = TRAINSCOPE_SOURCE_DIR "/scenarios/";
+  const std::string large = lessons + "checkpointing.toml", small = lessons + "launch-bound.toml";
+  const Result result = run_in("sh -c 'ulimit -v 550000; exec \"$@\"' sh",
+                               "check " + small + " " + large + " " + small);
+  CHECK(result.code == 2);
+  CHECK(result.out == small + ": ok\n" + large + ": not checked to its end\n" + small + ": ok\n");
+  CHECK_THAT(result.err, Catch::Contains("more memory than there is"));
 }
 
 TEST_CASE("a lesson that waits for an action that does not exist is found") {
