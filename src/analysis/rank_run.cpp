@@ -72,7 +72,9 @@ class Talk {
     peers.missing = [this, all = peers.groups](std::size_t group) {
       return missing(group, all[group]);
     };
+    is_joining_ = true;
     const std::string why = device.join(peers);
+    is_joining_ = false;
     if (!why.empty())
       throw MissingError(fmt::format("rank {} cannot join the others: {}", place_.rank, why));
   }
@@ -118,9 +120,8 @@ class Talk {
     if (place_.rank == first) store_.set(name, mine);
     const auto words = store_.get_of(first, name);
     if (!words)
-      throw Error(Fault::kFailed, fmt::format("rank {} ended before the {} had met; look at what "
-                                              "it printed",
-                                              first, group.name));
+      throw MissingError(fmt::format("rank {} ended before the {} had met; look at what it printed",
+                                     first, group.name));
     return *words;
   }
 
@@ -131,32 +132,43 @@ class Talk {
     return ranks.empty() ? "" : rank_words(ranks);
   }
 
+  // Where a rank says why it cannot join, when that is asked for the next time.
+  std::string ready_key(int rank) const { return key(fmt::format("ready {} of", asked_), rank); }
+
   std::string who_cannot(const std::string& mine) {
-    const std::string ready = fmt::format("ready {} of", asked_), cannot = key("cannot", asked_);
-    ++asked_;
-    store_.set(key(ready, place_.rank), mine);
+    store_.set(ready_key(place_.rank), mine);
     if (place_.rank == 0) {
       std::vector<int> ranks;
       for (int rank = 0; rank < place_.ranks; ++rank) {
-        const auto why_not = store_.get_of(rank, key(ready, rank));
+        const auto why_not = store_.get_of(rank, ready_key(rank));
         if (!why_not || !why_not->empty()) ranks.push_back(rank);
       }
-      store_.set(cannot, ranks.empty() ? "" : rank_words(ranks));
+      store_.set(key("cannot", asked_), ranks.empty() ? "" : rank_words(ranks));
     }
-    return store_.get(cannot);
+    return store_.get(key("cannot", asked_++));
   }
 
   std::string look() {
     const std::lock_guard held(looks_);
     if (const auto failed = first_failed()) return fmt::format("rank {} has failed", *failed);
     const std::string gone = store_.gone();
-    return gone.empty() ? "" : fmt::format("{} ended before the run did", gone);
+    if (!gone.empty()) return fmt::format("{} ended before the run did", gone);
+    return is_joining_ ? look_at_who_cannot() : "";
+  }
+
+  // A rank that has said so waits for the others to be asked, and comes no more.
+  std::string look_at_who_cannot() {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < place_.ranks; ++rank)
+      if (!store_.peek(ready_key(rank)).value_or("").empty()) ranks.push_back(rank);
+    return ranks.empty() ? "" : rank_words(ranks) + " cannot join, where it is said why";
   }
 
   const cuda::ProcessPlace& place_;
   cuda::Store& store_;
   std::string key_;
   int asked_ = 0;  // who cannot
+  bool is_joining_ = false;
   std::mutex looks_;
 };
 

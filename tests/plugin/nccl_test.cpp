@@ -5,9 +5,11 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <latch>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -24,6 +26,7 @@ namespace {
 struct Library {
   FROM_STAND_IN(cudaSetDevice);
   FROM_STAND_IN(cudaGetDeviceCount);
+  FROM_STAND_IN(cudaDeviceSynchronize);
   FROM_STAND_IN(cudaStreamCreateWithPriority);
   FROM_STAND_IN(cudaStreamDestroy);
   FROM_STAND_IN(cudaStreamSynchronize);
@@ -231,9 +234,54 @@ TEST_CASE("a rank that comes to no communicator is named, and who waits for it g
     }
   };
   CHECK(why() ==
-        "thrown: NCCL did not start for the ranks 0 and 1 within 0 s: rank 1 did not come; look at "
-        "what it does instead");
+        "thrown: NCCL did not start for the ranks 0 and 1 within 300 ms: rank 1 did not come; look "
+        "at what it does instead");
   peers.look = [] { return std::string("rank 1 ended before the run did"); };
   peers.time_out = cuda::Peers::kTimeOut;
   CHECK(why() == "NCCL does not start for the ranks 0 and 1: rank 1 ended before the run did");
+}
+
+TEST_CASE("who waits in vain for the first byte of a rank gives up the communicator",
+          "[.processes]") {
+  const auto device = cuda::open_device(cuda::plugin_folder());
+  const Library library;
+  std::promise<std::string> id;
+  std::promise<void> over;
+  std::thread other([&] {
+    ncclUniqueId known{};
+    id.get_future().get().copy(known.internal, sizeof(known.internal));
+    const Rank rank(library, known, 2, 1);  // which sends nothing
+    over.get_future().wait();
+    library.ncclCommAbort(rank.comm);
+  });
+  cuda::Peers peers{0, 2, {{"ranks 0 and 1", {0, 1}, true}}};
+  peers.from_first = [&](std::size_t, const std::string& mine) {
+    id.set_value(mine);
+    return mine;
+  };
+  peers.who_cannot = [](const std::string& mine) { return mine.empty() ? "" : "rank 0"; };
+  peers.time_out = 500'000'000;
+  std::string why;
+  Fault fault = Fault::kInternal;
+  try {
+    why = "returned: " + device->join(peers);
+  } catch (const Error& error) {
+    why = error.what();
+    fault = error.fault();
+  }
+  // Which stays where the GPU never becomes idle.
+  auto idle = std::make_shared<std::promise<void>>();
+  const auto is_idle = idle->get_future();
+  std::thread([idle, wait = library.cudaDeviceSynchronize] {
+    wait();
+    idle->set_value();
+  }).detach();
+  const auto waited = is_idle.wait_for(std::chrono::seconds(20));
+  over.set_value();
+  other.join();
+  CHECK(fault == Fault::kMissing);
+  CHECK(why ==
+        "NCCL did not start for the ranks 0 and 1 within 500 ms: all its ranks are there, so a "
+        "link between the GPUs is broken, or one hangs; NCCL_DEBUG=INFO says more");
+  CHECK(waited == std::future_status::ready);
 }

@@ -268,6 +268,39 @@ TEST_CASE("a process that is killed while NCCL starts holds none of the others",
   check(stages_of(3), "NCCL does not start at ranks 1 and 2, where it is said why");
 }
 
+TEST_CASE("a process that is killed when it has joined holds none that waits for its first byte",
+          "[.processes]") {
+  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
+    INFO(machine);
+    const auto ended = run(
+        {.run = arguments_of(stages_of(2)), .machine = machine, .of = {{1, "dies_connecting"}}});
+    CHECK(ended[1].code == 128 + SIGKILL);
+    CHECK(ended[0].code == 3);
+    CHECK(sentences_in(ended[0].err) == 1);
+    CHECK_THAT(ended[0].err, Contains("NCCL does not start for the ") &&
+                                 Contains(": rank 1 ended before the run did"));
+  }
+}
+
+TEST_CASE("a rank that cannot join holds none of those that wait for it, and says why",
+          "[.processes]") {
+  const auto check = [](const Words& settings, const std::string& machine, const char* why) {
+    INFO(machine);
+    const auto ended = run({.run = arguments_of(settings), .of = {{1, machine}}});
+    for (const test::Result& one : ended) {
+      CHECK(one.code == 3);
+      CHECK(one.out.empty());
+      CHECK(sentences_in(one.err) == 1);
+    }
+    CHECK_THAT(ended[0].err, Contains("NCCL does not start for the ") &&
+                                 Contains(": rank 1 cannot join, where it is said why"));
+    CHECK_THAT(ended[1].err, Contains("NCCL does not start here for the ") && Contains(why));
+  };
+  check(kModel, "refuses_joining", "ncclCommInitRank: the stand-in was told to refuse");
+  // Before it sends its first byte, for which the other waits on its GPU.
+  check(stages_of(2), "memory_mb=0", "ncclSend, ncclRecv: ");
+}
+
 TEST_CASE("a process that is killed ends the run of all groups, also of those that it is not in",
           "[.processes]") {
   for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {

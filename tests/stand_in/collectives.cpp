@@ -4,8 +4,10 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -119,12 +121,35 @@ ncclResult_t take_part(Share share, ncclDataType_t type, ncclRedOp_t op) {
   return group().depth > 0 ? ncclSuccess : end_group();
 }
 
+// After a while in which the other rank comes to the same, and waits for it on its GPU.
+void die_connecting() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::raise(SIGKILL);
+}
+
 // NCCL's own may be of as many ranks as one likes.
 ncclResult_t exchange(const Share& share, ncclDataType_t type, int peer) {
   if (!share.comm->member || share.comm->clique->ranks != 2 || peer != 1 - share.comm->rank)
     return wrong("a send or a receive that is not between two processes");
+  if (stand_in::options().dies_connecting) die_connecting();
   return take_part(share, type, ncclSum);
 }
+
+// The library's own objects and the driver's are taken down when the process exits: who is in it
+// then uses what is no more.
+std::atomic<int> joining = 0;
+void take_down() {
+  if (joining > 0)
+    stand_in::breaks(cudaErrorCudartUnloading, "the process exits while a rank joins");
+}
+struct Joining {
+  Joining() {
+    [[maybe_unused]] static const int registered = std::atexit(take_down);
+    ++joining;
+  }
+  ~Joining() { --joining; }
+  Joining(const Joining&) = delete;
+};
 
 }  // namespace
 
@@ -152,6 +177,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     return ncclInvalidArgument;
   }
   if (stand_in::options().dies_joining) std::raise(SIGKILL);
+  if (stand_in::options().refuses_joining)
+    return stand_in::failed(ncclSystemError, "the stand-in was told to refuse");
+  const Joining here;
   const int gpu = stand_in::thread_state().gpu;
   const std::string name(id.internal, strnlen(id.internal, sizeof(id.internal)));
   auto member = std::make_unique<Member>(

@@ -58,6 +58,10 @@ Options read() {
       options.dies_at = std::stol(value);
     } else if (name == "dies_joining") {
       options.dies_joining = true;
+    } else if (name == "refuses_joining") {
+      options.refuses_joining = true;
+    } else if (name == "dies_connecting") {
+      options.dies_connecting = true;
     } else if (name == "deaf") {
       options.deaf = true;
     } else if (name == "without") {

@@ -14,6 +14,9 @@
 //   lost_at=20      the kernel of this number fails, and the device with it
 //   dies_at=20      at the kernel of this number the process is killed
 //   dies_joining    in ncclCommInitRank the process is killed
+//   refuses_joining    ncclCommInitRank fails, before others know that the rank is there
+//   dies_connecting    the first time that it sends to a rank or receives of it the process is
+//                   killed, when the other one has done the same
 //   deaf            NCCL does not tell that a rank's process is gone: as where they share memory
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
@@ -38,6 +41,8 @@ struct Options {
   long lost_at = -1;
   long dies_at = -1;
   bool dies_joining = false;
+  bool refuses_joining = false;
+  bool dies_connecting = false;
   bool deaf = false;
   std::vector<std::string> without;
 };

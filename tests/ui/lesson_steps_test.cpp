@@ -154,7 +154,7 @@ TEST_CASE("no run is called done sooner whose steps are not the shorter ones") {
   driver->open_revealed("tensor-parallel");
   // In so short a run what A does before its first step outweighs what its steps save.
   for (const std::size_t side : {0U, 1U})
-    driver->workspace().set_knob(side, "steps", program::Value(std::int64_t{3}));
+    driver->workspace().set_knob(side, "steps", program::Value(std::int64_t{2}));
   driver->settle();
   const auto& sides = driver->workspace().sides();
   const auto value = [&](std::size_t side, const char* metric) {

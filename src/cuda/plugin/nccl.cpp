@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
+#include "base/units.h"
 #include "cuda/plugin/cupti_tracer.h"
 #include "cuda/plugin/left_behind.h"
 #include "cuda/plugin/require.h"
@@ -81,7 +84,7 @@ struct Nccl::Functions {
 };
 
 // How a rank comes to a communicator, on a thread that may be left behind: it has all that it
-// needs.
+// needs. What it has made is whose who takes it.
 struct Nccl::Start {
   Functions functions;
   ncclUniqueId id{};
@@ -89,27 +92,41 @@ struct Nccl::Start {
   int place = 0;  // among them
   int gpu = 0;
   bool exchanges = false;
-  ncclComm_t made = nullptr;
-  bool is_made = false;
-  const char* call = "";  // that failed
+  const char* call = "cudaSetDevice";  // that is under way, or failed
   ncclResult_t status = ncclSuccess;
   std::string words;  // NCCL keeps them for the thread
 
   void carry_out() {
     try {
       TRAINSCOPE_CUDA(cudaSetDevice(gpu));
-      call = "ncclCommInitRank";
-      status = functions.init_rank(&made, ranks, id, place);
-      is_made = status == ncclSuccess;
-      if (is_made && exchanges) connect();
+      make();
+      if (status == ncclSuccess && exchanges) connect();
       if (status != ncclSuccess) words = functions.last_error(nullptr);
     } catch (const Error& error) {
       status = ncclUnhandledCudaError;
       words = error.what();
+    } catch (const std::exception& error) {  // no memory
+      status = ncclSystemError;
+      words = error.what();
     }
   }
 
+  // The communicator, once, where it is there: the thread begins nothing more with it.
+  ncclComm_t take() {
+    const std::lock_guard held(mutex_);
+    is_taken_ = true;
+    return std::exchange(made_, nullptr);
+  }
+
  private:
+  void make() {
+    call = "ncclCommInitRank";
+    ncclComm_t one = nullptr;
+    status = functions.init_rank(&one, ranks, id, place);
+    const std::lock_guard held(mutex_);
+    if (status == ncclSuccess) made_ = one;
+  }
+
   // A byte each way, as torch.distributed.pipelining begins (_get_init_p2p_neighbors_ops): ranks
   // connect with the first one that goes a way, whatever NCCL_RUNTIME_CONNECT says.
   void connect() {
@@ -119,14 +136,27 @@ struct Nccl::Start {
     const OwnedStream owned(stream);
     void* memory = nullptr;
     TRAINSCOPE_CUDA(cudaMalloc(&memory, 2));
-    functions.group_start();
-    const Share both{memory, static_cast<std::byte*>(memory) + 1, stream};
-    status = functions.exchange(ncclUint8, 1, 1 - place, both, made);
-    const ncclResult_t ended = functions.group_end();
-    if (status == ncclSuccess) status = ended;
+    if (call_for({memory, static_cast<std::byte*>(memory) + 1, stream})) {
+      // It may wait for the other's; ncclCommAbort ends that, too.
+      const ncclResult_t ended = functions.group_end();
+      if (status == ncclSuccess) status = ended;
+    }
     TRAINSCOPE_CUDA(cudaStreamSynchronize(stream));
     TRAINSCOPE_CUDA(cudaFree(memory));
   }
+
+  // Begins a group; false: another one has the communicator.
+  bool call_for(const Share& both) {
+    const std::lock_guard held(mutex_);
+    if (is_taken_) return false;
+    functions.group_start();
+    status = functions.exchange(ncclUint8, 1, 1 - place, both, made_);
+    return true;
+  }
+
+  std::mutex mutex_;
+  ncclComm_t made_ = nullptr;
+  bool is_taken_ = false;
 };
 
 namespace {
@@ -239,14 +269,18 @@ void Nccl::init_rank(std::size_t group, const Peers& peers, int gpu, const std::
   start->place = communicator.place;
   start->gpu = gpu;
   start->exchanges = groups_[group].exchanges;
+  // To be aborted with the others: else what it has put on the GPU would wait there for ever.
+  const auto take = [&] {
+    if (const ncclComm_t made = start->take()) communicator.ranks = {made};
+  };
   const Nanos begun = host_clock();
   const std::string in_vain = leave_behind_when([&] { return why_in_vain(group, peers, begun); },
-                                                [start] { start->carry_out(); });
+                                                [start] { start->carry_out(); }, take);
   if (!in_vain.empty()) {
     why_not_ = "NCCL does not start for the " + groups_[group].name + ": " + in_vain;
     return;
   }
-  if (start->is_made) communicator.ranks = {start->made};
+  take();
   if (start->status != ncclSuccess) refuse(start->status, start->call, group, start->words);
 }
 
@@ -255,16 +289,15 @@ std::string Nccl::why_in_vain(std::size_t group, const Peers& peers, Nanos begun
   const std::string why = look_at_others(begun);
   if (!why.empty() || host_clock() - begun <= time_out_) return why;
   const std::string who = peers.missing ? peers.missing(group) : "";
-  throw Error(Fault::kFailed,
-              "NCCL did not start for the " + groups_[group].name + " within " + time_out_words() +
-                  ": " +
-                  (who.empty() ? "all its ranks are there, so a link between the GPUs is broken, "
-                                 "or one hangs; NCCL_DEBUG=INFO says more"
-                               : who + " did not come; look at what it does instead"));
+  throw MissingError(
+      "NCCL did not start for the " + groups_[group].name + " within " + time_out_words() + ": " +
+      (who.empty() ? "all its ranks are there, so a link between the GPUs is broken, or one hangs; "
+                     "NCCL_DEBUG=INFO says more"
+                   : who + " did not come; look at what it does instead"));
 }
 
 std::string Nccl::time_out_words() const {
-  return std::to_string(time_out_ / 1'000'000'000) + " s";
+  return format_nanos(static_cast<double>(time_out_));
 }
 
 bool Nccl::load() {

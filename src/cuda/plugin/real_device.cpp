@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cuda/plugin/device_memory.h"
+#include "cuda/plugin/left_behind.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -117,6 +118,7 @@ RealDevice::RealDevice(int number) {
 }
 
 RealDevice::~RealDevice() {
+  if (is_anything_left_behind()) return;  // it may hold the GPU for ever
   for (const Gpu& gpu : gpus_)
     if (gpu.products && cudaSetDevice(gpu.number) == cudaSuccess) cudaDeviceSynchronize();
 }
