@@ -76,7 +76,7 @@ IntervalSet kernels_there(const Measured& measured) {
 void add_times(Table& t) {
   t.add("time.total", "ns", "whole run", "from the first event of the run to its last",
         [](const Facts& f) {
-          if (f.measured.trace->spans().size() == 0) return Answer();
+          if (f.measured.trace->spans().empty()) return Answer();
           return Answer(static_cast<double>(length(f.measured.whole)));
         });
   t.add("time.step", "ns", "step time",

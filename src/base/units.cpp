@@ -43,7 +43,7 @@ std::string three_digits(double value, Zeros zeros = Zeros::kNoneIfExact) {
   const double size = std::abs(value);
   if (size > 0 && size < 0.00995) return fmt::format("{:.3g}", value);
   const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  const std::string text = fmt::format("{:.{}f}", value, digits);
+  std::string text = fmt::format("{:.{}f}", value, digits);
   if (text.find('.') == std::string::npos) return text;
   const std::string brief = without_zeros(text);
   const bool is_exact = std::abs(std::strtod(brief.c_str(), nullptr) - value) <= kExact * size;
@@ -70,9 +70,9 @@ std::string grouped(std::string text) {
 
 // "1.5", "27.2 k", and beyond the last prefix "1,379 T".
 std::string prefixed(double value) {
-  static constexpr std::array units{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
-                                    Unit{"T", 1e12}};
-  std::string text = grouped(scaled(value, units));
+  static constexpr std::array kCounts{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9},
+                                      Unit{"T", 1e12}};
+  std::string text = grouped(scaled(value, kCounts));
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
@@ -101,21 +101,21 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 }
 
 std::string format_nanos(double nanos) {
-  static constexpr std::array units{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
-                                    Unit{"s", 1e9}};
-  return scaled(nanos, units, Zeros::kNoneIfWhole);
+  static constexpr std::array kTimes{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
+                                     Unit{"s", 1e9}};
+  return scaled(nanos, kTimes, Zeros::kNoneIfWhole);
 }
 
 std::string format_bytes(double bytes) {
-  static constexpr std::array units{Unit{"B", 1}, Unit{"KiB", 0x1p10}, Unit{"MiB", 0x1p20},
-                                    Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
-  return scaled(bytes, units);
+  static constexpr std::array kBytes{Unit{"B", 1}, Unit{"KiB", 0x1p10}, Unit{"MiB", 0x1p20},
+                                     Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
+  return scaled(bytes, kBytes);
 }
 
 std::string format_rate(double bytes_per_s) {
-  static constexpr std::array units{Unit{"B/s", 1}, Unit{"KB/s", 1e3}, Unit{"MB/s", 1e6},
-                                    Unit{"GB/s", 1e9}, Unit{"TB/s", 1e12}};
-  return scaled(bytes_per_s, units);
+  static constexpr std::array kRates{Unit{"B/s", 1}, Unit{"KB/s", 1e3}, Unit{"MB/s", 1e6},
+                                     Unit{"GB/s", 1e9}, Unit{"TB/s", 1e12}};
+  return scaled(bytes_per_s, kRates);
 }
 
 std::string format_count(double value) {

@@ -121,11 +121,12 @@ using Found = std::optional<std::vector<std::string>>;  // none: it could not be
 
 void tell(const fs::path& file, const Found& found) {
   if (!found)
-    std::cout << file.string() << ": not checked to its end" << std::endl;
+    std::cout << file.string() << ": not checked to its end\n";
   else if (found->empty())
-    std::cout << file.string() << ": ok" << std::endl;
+    std::cout << file.string() << ": ok\n";
   else
-    for (const std::string& sentence : *found) std::cout << sentence << std::endl;
+    for (const std::string& sentence : *found) std::cout << sentence << '\n';
+  std::cout.flush();
 }
 
 }  // namespace

@@ -36,7 +36,6 @@ namespace trainscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using analysis::MetricValue;
 using analysis::Run;
 
 void wrote(const fs::path& path) {

@@ -16,8 +16,8 @@ void read_size(const std::string& words, PictureLook& picture) {
   int width = 0, height = 0, used = 0;
   const bool read = std::sscanf(words.c_str(), "%5dx%5d%n", &width, &height, &used) == 2 &&
                     static_cast<std::size_t>(used) == words.size();
-  if (!read || width < 640 || height < 400 || width > 4096 || height > 4096)
-    throw InputError("--size is a width and a height from 640x400 to 4096x4096, as 1366x768, not " +
+  if (!read || width < 640 || height < 400 || width > 8192 || height > 8192)
+    throw InputError("--size is a width and a height from 640x400 to 8192x8192, as 1366x768, not " +
                      words);
   picture.width = width;
   picture.height = height;

@@ -125,7 +125,8 @@ double Interpreter::value(program::Index buffer) const {
 }
 
 void Interpreter::load(const program::LoadBatch& load) {
-  BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole, stores_[load.y].whole};
+  const BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole,
+                                 stores_[load.y].whole};
   batches_of(load.x).read(load.batch, load.test, batch);
   cast(format_of(program_.buffers[load.x].type), batch.values, workers_);
 }

@@ -42,7 +42,7 @@ class EagerAttention {
 
   void forward() {
     for (int i = 0; i < 2; ++i) copy("aten::clone");
-    Index scores = square("scores", type_);
+    const Index scores = square("scores", type_);
     all_.product("aten::bmm", f_.length, f_.width, {}, {scores});
     if (all_.is_fused()) {
       all_.softmax({"", "", "_softmax_masked_fill_mul"}, f_.causal ? 7 : 6, 2 * all_.square(),

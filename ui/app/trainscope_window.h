@@ -62,7 +62,7 @@ struct PictureRequest {
 };
 
 // The largest side of a picture, in pixels.
-inline constexpr int kLargestPicture = 4096;
+inline constexpr int kLargestPicture = 8192;
 
 // Draws off screen. Returns what the window would say beside it, as a sentence; empty: nothing.
 // Throws MissingError when OSMesa is missing, InputError when the file cannot be written or there
