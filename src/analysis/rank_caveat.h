@@ -7,7 +7,8 @@
 
 namespace trainscope::analysis {
 
-// Whether collectives of the trace have more members than it has ranks with collectives.
+// Whether collectives of the trace have more members than it has ranks with collectives, or, where
+// a process drives several, GPUs.
 bool lacks_ranks(const trace::Trace& trace);
 
 // A sentence where it does: what waits for whom takes the traces of all. Empty: it has them all.

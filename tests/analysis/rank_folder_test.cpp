@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analysis/rank_caveat.h"
 #include "analysis/rank_metrics.h"
 #include "analysis/run.h"
 #include "base/error.h"
@@ -119,4 +120,10 @@ TEST_CASE("of a job only the ranks that are there can be asked for") {
                     Catch::Contains("has no rank 1, but ranks 0, 2 and 3: write @0"));
   CHECK_THAT(some.trace->origin().detail, Catch::Contains(", ranks 0, 2 and 3 of 4"));
   CHECK_THAT(some.caveat, Catch::Contains("the trace of 3 ranks of a job of 4 or more"));
+}
+
+TEST_CASE("a process that drives several GPUs lacks no ranks") {
+  const analysis::Run replicas = run({"parallel.strategy=dp"});
+  CHECK_FALSE(analysis::lacks_ranks(*replicas.trace));
+  CHECK(analysis::rank_caveat(*replicas.trace).empty());
 }

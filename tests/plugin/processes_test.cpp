@@ -125,6 +125,18 @@ int sentences_in(const std::string& text) {
   return count;
 }
 
+// Of four, the last one is killed.
+void check_that_all_end_with_the_last(const Words& settings) {
+  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
+    INFO(machine);
+    const auto ended = run(
+        {.ranks = 4, .run = arguments_of(settings), .machine = machine, .of = {{3, "dies_at=60"}}});
+    CHECK(ended[3].code == 128 + SIGKILL);
+    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
+    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("processes of a rank each train as on the host, and have one trace", "[.processes]") {
@@ -237,16 +249,7 @@ TEST_CASE("processes that have a part of the model each train as on the host", "
 
 TEST_CASE("a stage whose process is killed ends the run, also of those that send it nothing",
           "[.processes]") {
-  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
-    INFO(machine);
-    const auto ended = run({.ranks = 4,
-                            .run = arguments_of(stages_of(4)),
-                            .machine = machine,
-                            .of = {{3, "dies_at=60"}}});
-    CHECK(ended[3].code == 128 + SIGKILL);
-    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
-    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
-  }
+  check_that_all_end_with_the_last(stages_of(4));
 }
 
 TEST_CASE("a process that is killed while NCCL starts holds none of the others", "[.processes]") {
@@ -303,16 +306,7 @@ TEST_CASE("a rank that cannot join holds none of those that wait for it, and say
 
 TEST_CASE("a process that is killed ends the run of all groups, also of those that it is not in",
           "[.processes]") {
-  for (const char* machine : {"gpus=4", "gpus=4 late", "gpus=4 deaf"}) {
-    INFO(machine);
-    const auto ended = run({.ranks = 4,
-                            .run = arguments_of(groups_of(2)),
-                            .machine = machine,
-                            .of = {{3, "dies_at=60"}}});
-    CHECK(ended[3].code == 128 + SIGKILL);
-    for (const int rank : {0, 1, 2}) CHECK(ended[static_cast<std::size_t>(rank)].code == 3);
-    CHECK_THAT(ended[0].out, Contains("the run ended: rank 3: its process ended before the run"));
-  }
+  check_that_all_end_with_the_last(groups_of(2));
 }
 
 TEST_CASE("ranks of a group that cannot be made say which, and the others where", "[.processes]") {
