@@ -16,7 +16,8 @@ struct Members {
   std::set<std::pair<std::int32_t, std::int32_t>> gpus;  // by rank: one process may drive several
   int most = 1;                                          // of a collective
   std::size_t here() const { return std::max(ranks.size(), gpus.size()); }
-  bool lacks_some() const { return static_cast<int>(here()) < most; }
+  // A trace without collectives tells of no others.
+  bool lacks_some() const { return here() > 0 && static_cast<int>(here()) < most; }
 };
 
 Members members_of(const trace::Trace& trace) {

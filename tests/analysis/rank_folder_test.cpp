@@ -127,3 +127,9 @@ TEST_CASE("a process that drives several GPUs lacks no ranks") {
   CHECK_FALSE(analysis::lacks_ranks(*replicas.trace));
   CHECK(analysis::rank_caveat(*replicas.trace).empty());
 }
+
+TEST_CASE("a trace without collectives is told nothing of other ranks") {
+  const analysis::Run alone = run({"parallel.strategy=none", "parallel.world_size=1"});
+  CHECK_FALSE(analysis::lacks_ranks(*alone.trace));
+  CHECK(analysis::rank_caveat(*alone.trace).empty());
+}
