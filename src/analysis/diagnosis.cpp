@@ -469,11 +469,9 @@ std::string capitalised(std::string words) {
 }  // namespace
 
 std::string headline(const Finding& finding, const Speech& speech) {
-  const bool is_work = finding.part == Part::kCompute;
   const auto time = [&](double nanos) { return speech.number(format_nanos(nanos)); };
-  std::string words =
-      told(speech, "{}: {} of {}", speech.say(is_work ? "kernels" : name_of(finding.part)),
-           time(finding.nanos), time(finding.nanos / finding.share));
+  std::string words = told(speech, "{}: {} of {}", speech.say(name_of(finding.part)),
+                           time(finding.nanos), time(finding.nanos / finding.share));
   if (finding.most_gain > 0)
     words = told(
         speech, "{}; without it at most {} times as fast", words,

@@ -129,6 +129,34 @@ std::vector<bool> counted_lanes(const Measured& measured) {
   return counted;
 }
 
+// Each rank's first GPU, by rank; of a program's streams.
+std::map<std::int32_t, std::int32_t> first_gpus(const trace::Trace& trace, std::size_t& gpus) {
+  std::map<std::int32_t, std::int32_t> first;
+  std::set<std::int32_t> all;
+  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
+    const trace::Lane& lane = trace.lanes()[i];
+    if (lane.kind != LaneKind::kStream) continue;
+    all.insert(lane.device);
+    const auto [entry, added] = first.try_emplace(lane.rank, lane.device);
+    if (!added) entry->second = std::min(entry->second, lane.device);
+  }
+  gpus = all.size();
+  return first;
+}
+
+// Kernels of several GPUs run at once whatever their streams are.
+bool is_of_one_gpu(const Measured& measured) {
+  std::size_t gpus = 0;
+  first_gpus(*measured.trace, gpus);
+  return measured.rank >= 0 || gpus < 2;
+}
+
+Nanos summed(const std::vector<Interval>& intervals) {
+  Nanos sum = 0;
+  for (const Interval& one : intervals) sum += one.end - one.start;
+  return sum;
+}
+
 void gather_all(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const bool engines = has_engines(trace);
@@ -146,7 +174,9 @@ void gather_all(Measured& measured) {
     if (clipped.start < clipped.end && counted[span.lane] && !after_steps)
       gather(all, span, kinds[span.lane], engines, clipped);
   });
+  const Nanos one_by_one = summed(all.kernels);
   measured.kernels = IntervalSet(std::move(all.kernels));
+  measured.kernels_summed = is_of_one_gpu(measured) ? one_by_one : measured.kernels.length();
   measured.unphased = IntervalSet(std::move(all.unphased));
   measured.forward = IntervalSet(std::move(all.forward));
   measured.backward = IntervalSet(std::move(all.backward));
@@ -155,21 +185,6 @@ void gather_all(Measured& measured) {
   measured.collectives = IntervalSet(std::move(all.collectives));
   measured.memsets = IntervalSet(std::move(all.memsets));
   measured.held = IntervalSet(std::move(all.held));
-}
-
-// Each rank's first GPU, by rank; of a program's streams.
-std::map<std::int32_t, std::int32_t> first_gpus(const trace::Trace& trace, std::size_t& gpus) {
-  std::map<std::int32_t, std::int32_t> first;
-  std::set<std::int32_t> all;
-  for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i) {
-    const trace::Lane& lane = trace.lanes()[i];
-    if (lane.kind != LaneKind::kStream) continue;
-    all.insert(lane.device);
-    const auto [entry, added] = first.try_emplace(lane.rank, lane.device);
-    if (!added) entry->second = std::min(entry->second, lane.device);
-  }
-  gpus = all.size();
-  return first;
 }
 
 // A process that drives the GPUs of several ranks has one host for all: nothing is told apart.

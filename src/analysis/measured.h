@@ -52,6 +52,9 @@ struct Measured {
 
   // All clipped to the window.
   IntervalSet kernels;
+  // How long they take one by one: of the GPU whose times these are; of several together no more
+  // than the set's length.
+  Nanos kernels_summed = 0;
   IntervalSet forward;
   IntervalSet backward;
   IntervalSet optimizer;

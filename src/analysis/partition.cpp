@@ -211,6 +211,12 @@ class GapLanes {
   std::size_t next_ = 0;
 };
 
+void sort_by_size(std::vector<Change>& changes) {
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
+    return std::abs(x.nanos) > std::abs(y.nanos);
+  });
+}
+
 void sort_by_length(std::vector<IdleGap>& gaps) {
   std::stable_sort(gaps.begin(), gaps.end(), [](const IdleGap& a, const IdleGap& b) {
     return a.end - a.start > b.end - b.start;
@@ -222,7 +228,7 @@ void sort_by_length(std::vector<IdleGap>& gaps) {
 std::string_view name_of(Part part) {
   switch (part) {
     case Part::kCompute:
-      return "compute";
+      return "kernels";
     case Part::kExposedCommunication:
       return "exposed communication";
     case Part::kExposedCopy:
@@ -249,8 +255,17 @@ std::string_view name_of(Part part) {
   return "";
 }
 
+std::string_view key_of(Part part) {
+  return part == Part::kCompute ? "compute" : name_of(part);
+}
+
+std::string_view name_of(const Change& change) {
+  return change.by_order ? "kernels one after another" : name_of(change.part);
+}
+
 Partition partition(const Measured& measured) {
   Partition result;
+  result.kernels_summed = measured.kernels_summed;
   const auto sets = parts(measured);
   for (std::size_t i = 0; i < kPartCount; ++i) result.time[i] = sets[i].length();
   return result;
@@ -297,9 +312,28 @@ std::vector<Change> compare(const Partition& a, int steps_a, const Partition& b,
         static_cast<double>(b.time[i]) / steps_b - static_cast<double>(a.time[i]) / steps_a;
     if (change != 0) changes.push_back({static_cast<Part>(i), change});
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
-    return std::abs(x.nanos) > std::abs(y.nanos);
-  });
+  sort_by_size(changes);
+  return changes;
+}
+
+std::vector<Change> compare_by_order(const Partition& a, int steps_a, const Partition& b,
+                                     int steps_b, double least) {
+  std::vector<Change> changes = compare(a, steps_a, b, steps_b);
+  const auto at_once = [](const Partition& one, int steps) {
+    return static_cast<double>(one.kernels_summed - one[Part::kCompute]) / steps;
+  };
+  double by_order = at_once(a, steps_a) - at_once(b, steps_b);
+  if (std::abs(by_order) <= least) return changes;
+  const auto whole = std::ranges::find(changes, Part::kCompute, &Change::part);
+  const double change = whole == changes.end() ? 0 : whole->nanos;
+  if (whole != changes.end()) changes.erase(whole);
+  const double one_by_one = change - by_order;
+  if (std::abs(one_by_one) > least)
+    changes.push_back({Part::kCompute, one_by_one});
+  else
+    by_order = change;
+  changes.push_back({Part::kCompute, by_order, true});
+  sort_by_size(changes);
   return changes;
 }
 

@@ -1,8 +1,8 @@
 // Where the time went: each nanosecond of the measured window belongs to exactly one part.
 //
-// While a kernel runs it is compute; else, while a collective runs, exposed communication; else,
-// while a copy runs, exposed copy; else, a memset. What is left is idle, and is divided by what
-// held the GPU up. Where no GPU works at all, it is all the CPU's.
+// While a kernel runs it is the kernels'; else, while a collective runs, exposed communication;
+// else, while a copy runs, exposed copy; else, a memset. What is left is idle, and is divided by
+// what held the GPU up. Where no GPU works at all, it is all the CPU's.
 //
 // A profiler's trace, and a replay of one, has a copy of pageable memory as one span, in which the
 // GPU counts as busy all the time: its staging is exposed copy there, and not idle as in a run.
@@ -37,11 +37,16 @@ enum class Part : std::uint8_t {
 };
 inline constexpr std::size_t kPartCount = static_cast<std::size_t>(Part::kIdleGap) + 1;
 
-// As a person reads it: "waiting for staging".
+// As a person reads it: "waiting for staging". Time in which kernels run is "kernels", whatever
+// bounds them.
 std::string_view name_of(Part part);
+
+// As programs read it, in JSON: "compute".
+std::string_view key_of(Part part);
 
 struct Partition {
   std::array<Nanos, kPartCount> time{};  // over the whole window; sums to its length
+  Nanos kernels_summed = 0;              // Measured's: at least the kernels' part
   Nanos operator[](Part part) const { return time[static_cast<std::size_t>(part)]; }
 };
 
@@ -66,8 +71,20 @@ std::vector<IdleGap> exposed_communication(const Measured& measured);
 struct Change {
   Part part = Part::kCompute;
   double nanos = 0;  // B minus A, a step
+  // Of the kernels' part: not what they take one by one, but what they take longer, or less long,
+  // as fewer or more of them run at once.
+  bool by_order = false;
 };
 // Changes that are not 0, largest first; with the times a step of both sides they sum exactly.
 std::vector<Change> compare(const Partition& a, int steps_a, const Partition& b, int steps_b);
+
+// The same, with the kernels' change in two where kernels run at once on one side more than on the
+// other, by more than `least` a step. Where one by one they differ by no more than that, all of the
+// change is by their order.
+std::vector<Change> compare_by_order(const Partition& a, int steps_a, const Partition& b,
+                                     int steps_b, double least);
+
+// "kernels one after another", or the part's name.
+std::string_view name_of(const Change& change);
 
 }  // namespace trainscope::analysis

@@ -216,7 +216,7 @@ void print_waterfall(const Run& a, const Run& b) {
   TextTable table({Align::kLeft, Align::kRight});
   table.add({"  " + a.label, format_nanos(comparison.time_a)});
   for (const analysis::Change& change : comparison.changes)
-    table.add({"  " + std::string(analysis::name_of(change.part)),
+    table.add({"  " + std::string(analysis::name_of(change)),
                (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
   table.add({"  " + b.label, format_nanos(comparison.time_b)});
   std::cout << table.text();

@@ -15,6 +15,9 @@ bool are_alike(double a, double b) {
 
 namespace {
 
+// Of the longer time: what more or fewer kernels at once must save or cost to be told apart.
+constexpr double kLeastByOrder = 0.005;
+
 const analysis::MetricValue* find(const analysis::Run& run, std::string_view name) {
   for (const analysis::MetricValue& one : run.metrics)
     if (one.metric->name == name) return &one;
@@ -113,8 +116,9 @@ Comparison compare_times(const analysis::Run& a, const analysis::Run& b) {
   comparison.time_b = window_time(b);
   comparison.whole = has_whole_times(a, b);
   if (comparison.whole && comparison.steps != Steps::kOne)
-    comparison.changes = analysis::compare(a.facts.partition, a.facts.measured.per(),
-                                           b.facts.partition, b.facts.measured.per());
+    comparison.changes = analysis::compare_by_order(
+        a.facts.partition, a.facts.measured.per(), b.facts.partition, b.facts.measured.per(),
+        kLeastByOrder * std::max(comparison.time_a, comparison.time_b));
   return comparison;
 }
 

@@ -141,7 +141,7 @@ Json ranks_of(const analysis::Run& run) {
 Json diagnosis_of(const analysis::Run& run) {
   Json findings = Json::array();
   for (const analysis::Finding& one : analysis::diagnose(run))
-    findings.push_back({{"part", std::string(analysis::name_of(one.part))},
+    findings.push_back({{"part", std::string(analysis::key_of(one.part))},
                         {"time", one.nanos},
                         {"share", one.share},
                         {"most_gain", one.most_gain > 0 ? Json(one.most_gain) : Json(nullptr)},
@@ -234,9 +234,10 @@ Json ratios_of(const analysis::Run& a, const analysis::Run& b) {
 
 Json parts_of(const analysis::Run& a, const analysis::Run& b) {
   Json parts = Json::array();
-  const Comparison comparison = compare_times(a, b);
-  for (const analysis::Change& change : comparison.changes)
-    parts.push_back({{"part", analysis::name_of(change.part)}, {"ns", change.nanos}});
+  if (compare_times(a, b).changes.empty()) return parts;
+  for (const analysis::Change& change : analysis::compare(
+           a.facts.partition, a.facts.measured.per(), b.facts.partition, b.facts.measured.per()))
+    parts.push_back({{"part", analysis::key_of(change.part)}, {"ns", change.nanos}});
   return parts;
 }
 

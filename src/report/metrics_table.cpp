@@ -164,7 +164,7 @@ std::string waterfall_html(const std::vector<RunView>& views, const Comparison& 
                               "total", 0, comparison.time_a}};
   double at = comparison.time_a;
   for (const analysis::Change& change : comparison.changes) {
-    steps.push_back({html_text(speech.say(analysis::name_of(change.part))),
+    steps.push_back({html_text(speech.say(analysis::name_of(change))),
                      speech.number(signed_time(change.nanos)), part_class(change.part), at,
                      at + change.nanos});
     at += change.nanos;

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <vector>
+
 #include "support/made_trace.h"
 
 using namespace trainscope;
@@ -38,6 +40,25 @@ Partition of_three_kernels(trace::OriginKind origin) {
   return analysis::partition(analysis::measure_whole(made.trace, nullptr, nullptr));
 }
 
+// Kernels on two streams of a GPU, or on one stream of each of two.
+Partition of_two_streams(const std::vector<analysis::Interval>& first,
+                         const std::vector<analysis::Interval>& second, int second_gpu = 0) {
+  test::MadeTrace made;
+  const trace::LaneId one = made.lane(LaneKind::kStream, 0);
+  const trace::LaneId other = made.lane(LaneKind::kStream, second_gpu);
+  for (const analysis::Interval& work : first)
+    made.add(one, "kernel_a", work.start, work.end, Category::kKernel);
+  for (const analysis::Interval& work : second)
+    made.add(other, "kernel_b", work.start, work.end, Category::kKernel);
+  return analysis::partition(analysis::measure_whole(made.trace, nullptr, nullptr));
+}
+
+double sum_of(const std::vector<analysis::Change>& changes) {
+  double sum = 0;
+  for (const analysis::Change& one : changes) sum += one.nanos;
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -52,4 +73,50 @@ TEST_CASE("a trace that says what a kernel waited for last is believed") {
   const Partition told = of_three_kernels(trace::OriginKind::kSimulated);
   CHECK(told[Part::kIdleGap] == 0);
   CHECK(told[Part::kIdleLaunch] == 26);
+}
+
+TEST_CASE("the same kernels at once save that they run one after another") {
+  const Partition a = of_two_streams({{0, 40}, {80, 120}}, {{40, 80}, {120, 160}});
+  const Partition b = of_two_streams({{0, 40}, {40, 80}}, {{0, 40}, {40, 80}});
+  CHECK(a.kernels_summed == 160);
+  CHECK(b.kernels_summed == 160);
+  const auto changes = analysis::compare_by_order(a, 1, b, 1, 1);
+  REQUIRE(changes.size() == 1);
+  CHECK(analysis::name_of(changes[0]) == "kernels one after another");
+  CHECK(changes[0].nanos == -80);
+  // A kernel that is cut by the window's end is no other kernel.
+  const Partition cut = of_two_streams({{0, 40}, {40, 80}}, {{0, 39}, {40, 80}});
+  const auto nearly = analysis::compare_by_order(a, 1, cut, 1, 1);
+  REQUIRE(nearly.size() == 1);
+  CHECK(nearly[0].by_order);
+  CHECK(nearly[0].nanos == -80);
+  // Whoever asks for parts is told the kernels' whole change.
+  const auto parts = analysis::compare(a, 1, b, 1);
+  REQUIRE(parts.size() == 1);
+  CHECK(analysis::name_of(parts[0]) == "kernels");
+  CHECK(analysis::key_of(parts[0].part) == "compute");
+  CHECK(parts[0].nanos == -80);
+}
+
+TEST_CASE("kernels that slow each other down are told apart from what running at once saves") {
+  const Partition a = of_two_streams({{0, 40}}, {{40, 80}});
+  const Partition b = of_two_streams({{0, 80}}, {{0, 80}});
+  const auto changes = analysis::compare_by_order(a, 1, b, 1, 1);
+  REQUIRE(changes.size() == 2);
+  CHECK(sum_of(changes) == 0);
+  CHECK(analysis::compare(a, 1, b, 1).empty());
+  for (const analysis::Change& one : changes) {
+    CHECK(one.part == Part::kCompute);
+    CHECK(one.nanos == (one.by_order ? -80 : 80));
+  }
+  // In steps, and back again.
+  CHECK(sum_of(analysis::compare_by_order(b, 2, a, 1, 1)) == 40);
+  // What differs by no more than asked is not told apart.
+  CHECK(analysis::compare_by_order(a, 1, b, 1, 80).empty());
+}
+
+TEST_CASE("kernels of several GPUs together are not one after another") {
+  const Partition two = of_two_streams({{0, 40}}, {{0, 40}}, 1);
+  CHECK(two[Part::kCompute] == 40);
+  CHECK(two.kernels_summed == 40);
 }

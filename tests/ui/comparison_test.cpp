@@ -83,6 +83,16 @@ analysis::Run with_more(const analysis::Run& run, analysis::Part part, double na
   return slower;
 }
 
+TEST_CASE("where the same kernels run at once, the waterfall names their order, not the kernels") {
+  const scenario::Lesson lesson = scenario::find_lesson("default-stream");
+  const analysis::Run a = analysis::run_config("A", lesson.side("A"));
+  const analysis::Run b = analysis::run_config("B", lesson.side("B"));
+  const Comparison comparison = compare_runs(a, b, &lesson);
+  REQUIRE(comparison.waterfall.size() >= 3);
+  CHECK(comparison.waterfall[1].name == "kernels one after another");
+  for (const WaterfallBar& bar : comparison.waterfall) CHECK(bar.name != "kernels");
+}
+
 TEST_CASE("what differs by less than matters has nothing to explain") {
   const Pair pair;
   const double step = report::window_time(pair.a);

@@ -181,7 +181,7 @@ void add_changes(Comparison& comparison, const report::Comparison& times) {
       rest += changes[i].nanos;
       continue;
     }
-    add_change(bars, std::string(analysis::name_of(changes[i].part)), changes[i].part, at,
+    add_change(bars, std::string(analysis::name_of(changes[i])), changes[i].part, at,
                changes[i].nanos);
     at = bars.back().to;
   }

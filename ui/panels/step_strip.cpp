@@ -148,9 +148,9 @@ StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nan
   StepStrip strip;
   strip.shown = step ? step->window : Interval{backward.begun(), backward.done()};
   const Nanos apart = pixel_of(strip.shown, width);
-  StripLane compute{"compute", {}}, sums{"gradients", {}};
-  add_bars(compute, work.kernels, strip.shown, apart);
-  add_exposed(compute, work.exposed, strip.shown, apart);
+  StripLane kernels{"kernels", {}}, sums{"gradients", {}};
+  add_bars(kernels, work.kernels, strip.shown, apart);
+  add_exposed(kernels, work.exposed, strip.shown, apart);
   for (const BackwardFlow& one : flow.backwards) {
     if (one.step != backward.step) continue;
     for (std::size_t i = 0; i < one.buckets.size(); ++i)
@@ -160,7 +160,7 @@ StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nan
   }
   // Of the one that is exposed one asks which it is.
   if (!sums.bars.empty()) sums.bars.back().speaks_beside = true;
-  strip.lanes = {std::move(compute), std::move(sums)};
+  strip.lanes = {std::move(kernels), std::move(sums)};
   return strip;
 }
 
