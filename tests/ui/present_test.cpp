@@ -105,6 +105,29 @@ TEST_CASE("a lesson in front of a room is taught with the number keys and the sp
   CHECK(lanes_shown(*driver, 0) > Present::kLanes);
 }
 
+TEST_CASE("a room sees the same at 4K, twice as large in pixels") {
+  struct Seen {
+    float text, lesson, timelines;
+  };
+  const auto seen_at = [](int width, int height) -> std::optional<Seen> {
+    std::string why;
+    const auto driver = open_driven<Driver>(why, width, height);
+    if (!driver) return std::nullopt;
+    driver->open_revealed(kLesson);
+    driver->app().set_present(true);
+    driver->settle();
+    keep_picture(*driver, "present " + std::to_string(height));
+    const ImVec2 lesson = ImGui::FindWindowByName(kLessonPanel)->Size;
+    const ImVec2 timelines = ImGui::FindWindowByName(kTimelinesPanel)->Size;
+    return Seen{ImGui::GetStyle().FontSizeBase, lesson.x, timelines.y};
+  };
+  const auto full = seen_at(1920, 1080), four = seen_at(3840, 2160);
+  if (!full || !four) TRAINSCOPE_SKIP("nothing can be drawn here");
+  CHECK(four->text == Approx(2 * full->text).margin(1));  // whole pixels
+  CHECK(four->lesson == Approx(2 * full->lesson).margin(8));
+  CHECK(four->timelines == Approx(2 * full->timelines).margin(8));
+}
+
 TEST_CASE("a laptop's GPU is one key away from a lesson, and so is the way back") {
   REQUIRE_DRIVER(driver);
   driver->open_revealed(kLesson);

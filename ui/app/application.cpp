@@ -161,9 +161,12 @@ void Application::show_me() {
 // ---- A frame -----------------------------------------------------------------------------------
 
 void Application::dress() {
-  const float scale = window_->scale() * zoom_;
+  const bool room = workspace_.present.on;
+  const float scale = (room ? window_->scale_in_a_room() : window_->scale()) * zoom_;
   if (scale == dressed_scale_) return;
-  theme_ = make_theme(theme_.mode, scale, window_->fonts(), workspace_.present.on);
+  // Panels keep their size in a window that grows, and what is written in them has grown.
+  if (room && dressed_scale_ > 0) layout_stale_ = true;
+  theme_ = make_theme(theme_.mode, scale, window_->fonts(), room);
   apply(theme_);
   window_->set_ground(theme_.ground);
   dressed_scale_ = scale;

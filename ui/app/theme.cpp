@@ -347,6 +347,12 @@ Color Theme::tint(Color color) const {
   return mixed(panel, color, is_dark() ? 0.22F : 0.12F);
 }
 
+float scale_in_a_room(float width, float height) {
+  constexpr float kLeast = 0.7F, kSteps = 20;
+  const float fit = std::min(width / 1920, height / 1080);
+  return std::max(kLeast, std::floor(fit * kSteps) / kSteps);
+}
+
 Theme make_theme(ThemeMode mode, float scale, const Fonts& fonts, bool large) {
   large = large || mode == ThemeMode::kProjector;
   Theme theme;

@@ -229,6 +229,14 @@ float Window::scale() const {
   return content * static_cast<float>(units) / static_cast<float>(pixels);
 }
 
+float Window::scale_in_a_room() const {
+  int width = 0, height = 0;
+  glfwGetWindowSize(window_, &width, &height);
+  // A picture's size is already multiplied by the scale that was asked for.
+  const float asked = fixed_scale_ > 0 && !off_screen_ ? fixed_scale_ : 1;
+  return asked * ui::scale_in_a_room(static_cast<float>(width), static_cast<float>(height));
+}
+
 std::vector<std::filesystem::path> Window::take_dropped_files() {
   return std::exchange(dropped_files_, {});
 }

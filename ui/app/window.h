@@ -68,6 +68,8 @@ class Window {
   RenderScheduler& scheduler() { return scheduler_; }
 
   float scale() const;  // of fonts and sizes; may change when the window moves to another display
+  // The same in front of a room: by the window's size, which grows with the display's own scale.
+  float scale_in_a_room() const;
   const Fonts& fonts() const { return fonts_; }
   void set_ground(Color ground) { ground_ = ground; }  // behind everything
   void set_title(const std::string& title);
