@@ -106,6 +106,7 @@ class Learner {
   void check_card() {
     const LessonCard card = card_of(driver_.workspace());
     CHECK(card.error.empty());
+    CHECK_FALSE(card.ending);
     CHECK_FALSE(card.text.empty());
     for (const auto& question : {card.question, card.recap})
       if (question && !question->open && question->right) {

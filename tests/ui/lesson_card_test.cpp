@@ -19,6 +19,17 @@ std::string unit_of(const std::string& answer, const std::string& unit = "") {
   return entry_for(question).unit;
 }
 
+// Both sides carried out on a machine.
+std::vector<RunPointer> runs_on(const scenario::Lesson& lesson, const char* machine) {
+  program::Config flags;
+  flags.set("machine", std::string(machine));
+  std::vector<RunPointer> runs;
+  for (const char* label : {"A", "B"})
+    runs.push_back(std::make_shared<const analysis::Run>(
+        analysis::run_config(label, lesson.side(label, flags))));
+  return runs;
+}
+
 void walk_to_the_end_of_the_run(Driver& driver) {
   for (int i = 0; i < 8 && !driver.workspace().revealed(); ++i) {
     for (const char* action : {"lesson.skip", "lesson.run", "lesson.next"})
@@ -38,15 +49,9 @@ TEST_CASE("a number's box is labelled with what it counts, and a quotient says n
 TEST_CASE("the window says of a lesson on another machine that its text need not hold") {
   REQUIRE_DRIVER(driver, 1366, 768);
   const scenario::Lesson lesson = scenario::find_lesson("occupancy-cliff");
-  program::Config flags;
-  flags.set("machine", std::string("t4-1"));
-  std::vector<RunPointer> runs;
-  for (const char* label : {"A", "B"})
-    runs.push_back(std::make_shared<const analysis::Run>(
-        analysis::run_config(label, lesson.side(label, flags))));
   driver->workspace().open_lesson(lesson);
   driver->settle();
-  driver->workspace().adopt(runs);
+  driver->workspace().adopt(runs_on(lesson, "t4-1"));
   walk_to_the_end_of_the_run(*driver);
   driver->app().run("lesson.next");
   driver->settle();
@@ -60,6 +65,28 @@ TEST_CASE("the window says of a lesson on another machine that its text need not
   CHECK_THAT(card.question->verdict, Contains("has no answer here"));
   for (const OptionCard& option : card.question->options)
     CHECK_FALSE((option.right || option.wrong));
+}
+
+TEST_CASE("a lesson that does not fit into a GPU says so, and begins again on its own machine") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const scenario::Lesson lesson = scenario::find_lesson("make-gpt2-fast");
+  driver->workspace().open_lesson(lesson);
+  driver->settle();
+  driver->workspace().adopt(runs_on(lesson, "laptop-1"));
+  walk_to_the_end_of_the_run(*driver);
+  driver->app().run("lesson.next");
+  driver->settle();
+  const LessonCard card = card_of(driver->workspace());
+  CHECK(card.error.empty());
+  REQUIRE(card.ending);
+  CHECK(card.ending->title == "The model does not fit into this GPU");
+  CHECK_THAT(card.ending->text, Contains("NVIDIA GeForce RTX 4060 Laptop has 8.00 GiB"));
+  CHECK_THAT(card.ending->text, Contains("A wants at least") && Contains("B wants at least"));
+  CHECK_THAT(card.ending->text, Contains("smaller `batch_size`"));
+  keep_picture(*driver, "lesson does not fit");
+  REQUIRE(driver->click("//Lesson##lesson/**/Start again on a100-sxm-1"));
+  CHECK(driver->workspace().sides()[0].config.word("machine") == "a100-sxm-1");
+  CHECK(driver->workspace().lesson()->progress.step() == 0);
 }
 
 TEST_CASE("a hint has its numbers filled in") {

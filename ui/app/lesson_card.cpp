@@ -61,11 +61,18 @@ class Filler {
   }
   std::string say(std::string_view english) const { return lesson_->say(english); }
   void note(const Error& error) {
+    if (std::ranges::any_of(sides_,
+                            [](const analysis::Run* run) { return run->ending.has_value(); })) {
+      lacks_figures_ = true;
+      return;
+    }
     const bool measured = std::any_of(sides_.begin(), sides_.end(), [](const analysis::Run* run) {
       return run->trace && trace::is_measured(*run->trace);
     });
     (measured ? card_->left_open : card_->error) = error.what();
   }
+  // Of runs that ended before they were through.
+  bool lacks_figures() const { return lacks_figures_; }
   // Of the lesson's runs, whatever machine a side was turned to since.
   std::string caveat() const {
     return scenario::machine_caveat(*lesson_, own_.empty() ? configs_.sides : own_);
@@ -78,6 +85,7 @@ class Filler {
   LessonCard* card_;
   const scenario::Lesson* lesson_ = nullptr;
   bool known_ = false;
+  bool lacks_figures_ = false;
 };
 
 void add_verdict(QuestionCard& card, const Question& question, const Answer& answer,
@@ -220,6 +228,9 @@ LessonCard card_of(const Workspace& workspace) {
   add_goal(card, workspace);
   if (!step.explain.empty() && explain_may_be_seen(card, model))
     card.explain = filler(step.explain);
+  // Where the lesson is at home it may be about such an end.
+  if (filler.lacks_figures() || (filler.known() && !card.caveat.empty()))
+    card.ending = lesson_ending(workspace, filler.sides());
   return card;
 }
 

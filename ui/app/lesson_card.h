@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/app/lesson_ending.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -47,7 +48,8 @@ struct LessonCard {
   std::string explain;  // Markdown; empty until it may be seen
   std::string goal;     // "done" or what is to be reached; empty: none
   bool goal_reached = false;
-  std::string error;      // a fault of the lesson, as a sentence
+  std::string error;                   // a fault of the lesson, as a sentence
+  std::optional<LessonEnding> ending;  // why figures are missing that no fault of it leaves out
   std::string left_open;  // what a measured run does not tell, and the text leaves open
   int minutes_left = 0;
 };

@@ -218,12 +218,20 @@ void place_buttons(const PanelContext& context, LessonPanel& panel) {
   panel.pin_next = before + panel.buttons + one_more > panel.room;
 }
 
+void draw_ending(const PanelContext& context, const LessonEnding& ending) {
+  notice_card(context.theme, Tone::kBad, ending.title, ending.text);
+  if (!ending.action.empty() && context.can(ending.action) &&
+      button(context.theme, ending.label.c_str(), ButtonKind::kLink))
+    context.ask(ending.action);
+}
+
 void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
   text(theme.font.text, theme.size.small, theme.accent, card.kind);
   if (!card.caveat.empty())
     markdown(theme, card.caveat, {.size = theme.size.small, .color = theme.warn});
+  if (card.ending) draw_ending(context, *card.ending);
   // Where there is little room the step's own text comes first.
   const bool recap_first = panel.room > theme.px(560);
   if (recap_first && card.recap) {
