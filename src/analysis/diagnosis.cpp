@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/advice.h"
+#include "analysis/intervals.h"
 #include "analysis/metrics.h"
 #include "analysis/operations.h"
 #include "analysis/rank_caveat.h"
@@ -125,198 +127,6 @@ std::string launches_words(const Run& run, const Speech& speech) {
   return longest.empty() ? words : told(speech, "{}; itself it is longest in {}", words, longest);
 }
 
-bool is_set_on(const Run& run, std::string_view knob) {
-  return run.program && run.config.flag(knob);
-}
-
-std::string data_advice(const Run& run, const Speech& speech) {
-  if (run.program && run.config.whole("loader.num_workers") == 0)
-    return speech.say(
-        "The training thread loads by itself: try loader.num_workers (num_workers=…).");
-  return speech.say(
-      "Try more workers (num_workers), less work for a sample, or the data on the GPU.");
-}
-
-bool is_narrow(const Run& run) {
-  if (!run.program) return false;
-  const std::string& precision = run.config.word("precision");
-  return precision == "fp16" || precision == "bf16" ||
-         run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
-}
-
-bool multiplies_in_tf32(const Run& run) {
-  return run.program &&
-         (run.config.word("precision") == "tf32" || run.config.flag("matmul.allow_tf32"));
-}
-
-// The GPU of an imported run is not described: it may have all.
-bool has_bf16(const Run& run) {
-  constexpr double kFirst = 8.0;
-  return !run.machine || run.machine->gpu.compute_capability >= kFirst;
-}
-bool has_tf32(const Run& run) {
-  return !run.machine || run.machine->gpu.tf32_flops_per_s > 0;
-}
-
-// A knob that is there to be turned: of an imported run each may be.
-bool may_turn(const Run& run, std::string_view knob) {
-  return !run.program || program::idle_because(run.config, knob).empty();
-}
-
-// What a run has not yet turned that its machine and model can.
-std::string autocast_advice(const Run& run, const Speech& speech) {
-  return speech.say(has_bf16(run) ? "autocast to BF16 or FP16"
-                                  : "autocast to FP16 with a GradScaler");
-}
-
-std::string arithmetic_advice(const Run& run, const Speech& speech) {
-  if (!may_turn(run, "precision"))
-    return speech.say("Try a narrower type; what is left is for a faster GPU.");
-  if (is_narrow(run))
-    return speech.say(
-        "Try sizes that are multiples of 8, of 64 best; what is left is for a faster GPU.");
-  const bool tf32 = has_tf32(run) && !multiplies_in_tf32(run);
-  return told(speech, "Try tensor cores: {}{}, sizes that are multiples of 8.",
-              autocast_advice(run, speech), tf32 ? ", TF32" : "");
-}
-
-bool may_turn_channels(const Run& run) {
-  return !run.program ||
-         (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last");
-}
-
-// Fused programs are built for one GPU.
-bool may_fuse(const Run& run) {
-  return !run.program || (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse") &&
-                          run.config.word("parallel.strategy") == "none");
-}
-
-// A workload that is no training: one kernel, copy or collective, again and again.
-bool is_alone(const Run& run) {
-  return run.program && run.config.word("workload") != "train";
-}
-
-std::string memory_advice(const Run& run, const Speech& speech) {
-  std::vector<std::string> tries;
-  if (may_turn(run, "precision") && !is_narrow(run))
-    tries.push_back(told(speech, "narrower types ({})", autocast_advice(run, speech)));
-  if (may_fuse(run)) tries.push_back(speech.say("torch.compile, which fuses kernels"));
-  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
-  if (tries.empty()) return speech.say("What is left is for a GPU with faster memory.");
-  return told(speech, "Try {}.", fmt::join(tries, "; "));
-}
-
-std::string idle_units_advice(const Run& run, const Speech& speech) {
-  if (is_alone(run)) return speech.say("Try more blocks, or more work for each.");
-  std::vector<std::string> tries{speech.say("a larger batch")};
-  if (may_fuse(run))
-    tries.push_back(speech.say("torch.compile, which makes fewer and larger kernels"));
-  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
-  return told(speech, "Try {}.", fmt::join(tries, "; "));
-}
-
-// A trace of PyTorch's profiler is known by FSDP's marks.
-bool is_sharded(const Run& run) {
-  return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
-}
-
-// All ranks share the parameters, and they fill several nodes.
-bool gathers_over_network(const Run& run) {
-  if (!run.program || !run.machine || train::is_hybrid(run.config)) return false;
-  const std::int64_t ranks = run.config.whole("parallel.world_size"), node = run.machine->gpu_count;
-  return ranks > node && ranks % node == 0;
-}
-
-std::string fsdp_advice(const Run& run, const Speech& speech) {
-  std::vector<std::string> tries;
-  if (gathers_over_network(run))
-    tries.push_back(told(
-        speech,
-        "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
-        "there is memory for it",
-        run.machine->gpu_count));
-  if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
-    tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
-  if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
-    tries.push_back(speech.say("reshard_after_forward=False where there is memory for it"));
-  tries.push_back(speech.say("a larger batch"));
-  tries.push_back(speech.say("a faster link"));
-  return told(speech, "Try {}.", fmt::join(tries, "; "));
-}
-
-// Whether a collective of it is in a type of 16 bits.
-bool sums_narrow(const trace::Trace& trace) {
-  bool narrow = false;
-  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
-    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
-    narrow = narrow || (one && (one->type == "Half" || one->type == "BFloat16"));
-  });
-  return narrow;
-}
-
-std::string ddp_advice(const Run& run, const Speech& speech) {
-  std::vector<std::string> tries{speech.say("other buckets (bucket_cap_mb)"),
-                                 speech.say("no_sync() between updates")};
-  if (run.program
-          ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
-          : !sums_narrow(*run.trace))
-    tries.push_back(speech.say("gradients in BF16 on their way (bf16_compress_hook)"));
-  tries.push_back(speech.say("a faster link"));
-  return told(speech, "Try {}.", fmt::join(tries, "; "));
-}
-
-bool is_pipeline(const Run& run) {
-  return run.program && run.config.word("parallel.strategy") == "pipeline";
-}
-
-// The more stages a GPU has in turn, the more is sent.
-std::string pipeline_advice(const Run& run, const Speech& speech) {
-  const std::string& schedule = run.config.word("pipeline.schedule");
-  const std::string more = schedule == "gpipe"              ? "1F1B, "
-                           : schedule == "interleaved_1f1b" ? speech.say("fewer stages a GPU, ")
-                                                            : "";
-  return told(speech, "Try more micro-batches, {}or a faster link.", more);
-}
-
-// What makes a pipeline's ranks wait less for one another. On one stream a receive that waits holds
-// up sends, and interleaving wins nothing.
-std::string shorter_bubble(const program::Config& config, const Speech& speech) {
-  if (config.word("pipeline.schedule") != "interleaved_1f1b")
-    return speech.say(
-        "several stages a GPU (interleaved 1F1B) and a stream for each two ranks (isend, irecv; no "
-        "batch_isend_irecv)");
-  return speech.say(config.flag("pipeline.batch_p2p_comm")
-                        ? "a stream for each two ranks (isend, irecv; no batch_isend_irecv)"
-                        : "more stages a GPU");
-}
-
-// Ranks wait for one another.
-std::string waiting_advice(const Run& run, const Speech& speech) {
-  if (!is_pipeline(run))
-    return speech.say("Look at the rank that waits least: it is the slow one.");
-  return told(
-      speech,
-      "Of stages that are alike it is the bubble: try more micro-batches, or {}. Else look at the "
-      "rank that waits least.",
-      shorter_bubble(run.config, speech));
-}
-
-std::string communication_advice(const Run& run, const Speech& speech) {
-  if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
-  if (is_sharded(run)) return fsdp_advice(run, speech);
-  const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
-  if (strategy == "dp")
-    return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
-  if (strategy == "tensor")
-    return told(
-        speech,
-        "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
-        "a faster link.",
-        is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, "));
-  if (strategy == "pipeline") return pipeline_advice(run, speech);
-  return ddp_advice(run, speech);
-}
-
 // An imported trace of fewer ranks than take part in its collectives.
 bool lacks_ranks(const Run& run) {
   return !run.program && analysis::lacks_ranks(*run.trace);
@@ -328,14 +138,6 @@ bool has_host(const trace::Trace& trace) {
     found |= lane.kind == trace::LaneKind::kHostThread;
   });
   return found;
-}
-
-std::string launch_advice(const Run& run, const Speech& speech) {
-  if (is_alone(run)) return speech.say("Try fewer and larger calls, or a CUDA graph.");
-  if (is_set_on(run, "compile.cuda_graph"))
-    return speech.say("Try a larger batch: the launches that are left are outside of the graphs.");
-  return told(speech, "Try a larger batch, {}CUDA graphs, a fused optimizer.",
-              is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
 }
 
 std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
@@ -366,6 +168,58 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
   return told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
 }
 
+// The host synchronises: which call of it waits longest in these gaps.
+void explain_waiting_host(const Run& run, Finding& finding, const Speech& speech) {
+  const Calls calls = calls_within(run, gaps_of(run, Part::kIdleSync));
+  const std::string call = calls.empty() ? "" : calls.front().first;
+  finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
+  if (!call.empty()) finding.why += told(speech, ", longest in {}", call);
+  finding.advice = speech.say(
+      call.find("DeviceSynchronize") != std::string::npos
+          ? "Look for torch.cuda.synchronize(), and call it only around what you measure."
+          : "Look for .item(), .cpu() and print(loss), and do them now and then.");
+}
+
+// How long of these gaps the measured host threads are in no span at all: in code between calls.
+Nanos untold_within(const Run& run, const std::vector<IdleGap>& gaps) {
+  std::vector<Interval> calls, idle;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
+    const trace::Lane& lane = run.trace->lanes()[span.lane];
+    if (lane.kind == trace::LaneKind::kHostThread && run.facts.measured.counts(lane) &&
+        span.category != trace::Category::kAnnotation)
+      calls.push_back({span.start, span.end()});
+  });
+  for (const IdleGap& gap : gaps) idle.push_back({gap.start, gap.end});
+  return IntervalSet(std::move(idle)).without(IntervalSet(std::move(calls))).length();
+}
+
+// The GPU waits for a launch.
+void explain_launches(const Run& run, Finding& finding, double per, const Speech& speech) {
+  if (const auto by_call = explained_by_a_call(run, finding, per, speech)) {
+    finding = *by_call;
+    return;
+  }
+  if (!has_host(*run.trace)) {
+    finding.why = speech.say("nothing tells what the host did meanwhile");
+    finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
+    return;
+  }
+  constexpr double kMostOfIt = 0.5;
+  const double untold =
+      run.program ? 0
+                  : static_cast<double>(untold_within(run, gaps_of(run, Part::kIdleLaunch))) / per;
+  if (untold > kMostOfIt * finding.nanos) {
+    finding.why = told(speech, "{} of it the host is in no call that was recorded",
+                       speech.number(format_nanos(untold)));
+    finding.advice = speech.say(
+        "Look what your program does between its calls: record_function() around its parts, or "
+        "with_stack=True, tells.");
+    return;
+  }
+  finding.why = launches_words(run, speech);
+  finding.advice = launch_advice(run, speech);
+}
+
 void explain(const Run& run, Finding& finding, double per, const Speech& speech) {
   switch (finding.part) {
     case Part::kCompute:
@@ -382,7 +236,7 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
     case Part::kExposedCopy:
       finding.why = speech.say("copies with no kernel beside them");
       finding.advice =
-          speech.say(is_set_on(run, "transfer.non_blocking")
+          speech.say(run.program && run.config.flag("transfer.non_blocking")
                          ? "Try a stream of their own, ahead of the step that needs them."
                          : "Try pinned memory with non_blocking=True, and a stream of their own.");
       return;
@@ -403,22 +257,10 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       finding.advice = waiting_advice(run, speech);
       return;
     case Part::kIdleSync:
-      finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
-      finding.advice =
-          speech.say("Look for .item(), .cpu() and print(loss), and do them now and then.");
+      explain_waiting_host(run, finding, speech);
       return;
     case Part::kIdleLaunch:
-      if (const auto by_call = explained_by_a_call(run, finding, per, speech)) {
-        finding = *by_call;
-        return;
-      }
-      if (!has_host(*run.trace)) {
-        finding.why = speech.say("nothing tells what the host did meanwhile");
-        finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
-        return;
-      }
-      finding.why = launches_words(run, speech);
-      finding.advice = launch_advice(run, speech);
+      explain_launches(run, finding, per, speech);
       return;
     case Part::kIdleGap:
       finding.why = speech.say(
@@ -433,7 +275,42 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
 
 }  // namespace
 
+namespace {
+
+// The one rank that all others wait for, and how long those wait that wait longest. In a pipeline
+// ranks take turns.
+std::optional<Finding> awaited_rank(const Run& run, double whole, const Speech& speech) {
+  if (run.ranks.size() < 2 || is_pipeline(run)) return std::nullopt;
+  const auto [last, first] = std::ranges::minmax_element(run.ranks, {}, &RankTimes::wait);
+  double least_of_others = first->wait;
+  for (const RankTimes& one : run.ranks)
+    if (one.rank != last->rank) least_of_others = std::min(least_of_others, one.wait);
+  if (least_of_others - last->wait < kLeastShare * whole) return std::nullopt;
+  Finding finding;
+  finding.part = Part::kIdleCollective;
+  finding.nanos = first->wait;
+  finding.share = finding.nanos / whole;
+  finding.title = told(speech, "The other ranks wait for rank {}", last->rank);
+  finding.why = told(speech, "each of the others waits at least {}",
+                     speech.number(format_nanos(least_of_others)));
+  finding.advice = told(speech,
+                        "Look at what rank {} does longer than they: its kernels, its host, its "
+                        "batches.",
+                        last->rank);
+  return finding;
+}
+
+Finding no_room(const Run& run, const Speech& speech) {
+  Finding finding;
+  finding.title = speech.say("Out of memory");
+  finding.advice = out_of_memory_advice(run, speech);
+  return finding;
+}
+
+}  // namespace
+
 std::vector<Finding> diagnose(const Run& run, const Speech& speech) {
+  if (run.ending && sim::ran_out_of_memory(*run.ending)) return {no_room(run, speech)};
   const Partition& partition = run.facts.partition;
   const double per = run.facts.measured.per();
   double whole = 0;
@@ -455,6 +332,11 @@ std::vector<Finding> diagnose(const Run& run, const Speech& speech) {
   if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);
   if (findings.size() > kMost) findings.resize(kMost);
   for (Finding& finding : findings) explain(run, finding, per, speech);
+  if (auto awaited = awaited_rank(run, whole, speech)) {
+    std::erase_if(findings, [](const Finding& one) { return one.part == Part::kIdleCollective; });
+    findings.insert(findings.begin(), std::move(*awaited));
+    if (findings.size() > kMost) findings.pop_back();
+  }
   return findings;
 }
 
@@ -469,12 +351,15 @@ std::string capitalised(std::string words) {
 }  // namespace
 
 std::string headline(const Finding& finding, const Speech& speech) {
+  if (finding.nanos <= 0) return finding.title;
   const auto time = [&](double nanos) { return speech.number(format_nanos(nanos)); };
-  std::string words = told(speech, "{}: {} of {}", speech.say(name_of(finding.part)),
-                           time(finding.nanos), time(finding.nanos / finding.share));
+  std::string words =
+      told(speech, "{}: {} of {}",
+           finding.title.empty() ? speech.say(name_of(finding.part)) : finding.title,
+           time(finding.nanos), time(finding.nanos / finding.share));
   if (finding.most_gain > 0)
     words = told(
-        speech, "{}; without it at most {} times as fast", words,
+        speech, "{}; with that alone gone {} times as fast", words,
         speech.number(fmt::format("{:.{}f}", finding.most_gain, finding.most_gain < 10 ? 1 : 0)));
   return capitalised(words);
 }

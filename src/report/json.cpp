@@ -141,12 +141,13 @@ Json ranks_of(const analysis::Run& run) {
 Json diagnosis_of(const analysis::Run& run) {
   Json findings = Json::array();
   for (const analysis::Finding& one : analysis::diagnose(run))
-    findings.push_back({{"part", std::string(analysis::key_of(one.part))},
-                        {"time", one.nanos},
-                        {"share", one.share},
-                        {"most_gain", one.most_gain > 0 ? Json(one.most_gain) : Json(nullptr)},
-                        {"why", one.why},
-                        {"advice", one.advice}});
+    findings.push_back(
+        {{"part", one.title.empty() ? std::string(analysis::key_of(one.part)) : one.title},
+         {"time", one.nanos},
+         {"share", one.share},
+         {"most_gain", one.most_gain > 0 ? Json(one.most_gain) : Json(nullptr)},
+         {"why", one.why},
+         {"advice", one.advice}});
   return findings;
 }
 

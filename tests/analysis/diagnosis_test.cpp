@@ -61,7 +61,7 @@ TEST_CASE("a loader that is too slow is found, and what to turn depends on its w
   CHECK(finding.part == Part::kIdleData);
   CHECK_THAT(finding.advice, Catch::Contains("The training thread loads by itself"));
   CHECK_THAT(headline(finding), Catch::StartsWith("Waiting for data: ") &&
-                                    Catch::Contains("; without it at most ") &&
+                                    Catch::Contains("; with that alone gone ") &&
                                     Catch::EndsWith(" times as fast"));
   const Run helped = run_of({"workload=train", "steps=12", "loader.sample_ms=0.5",
                              "loader.num_workers=2", "loader.persistent_workers=true"});
@@ -123,6 +123,40 @@ TEST_CASE("what the host does in the gaps is named where it is no launch") {
   CHECK_THAT(finding.advice, Catch::Contains("ask the driver for memory"));
 }
 
+TEST_CASE("a host that is in no recorded call is said to be there") {
+  const auto shared = std::make_shared<trace::Trace>(trace::Origin{});
+  trace::Trace& trace = *shared;
+  const trace::LaneId host =
+      trace.add_lane({"host main", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
+  const trace::LaneId stream =
+      trace.add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
+  const auto add = [&](trace::LaneId lane, Nanos start, Nanos duration, trace::Category category,
+                       const char* name, std::uint32_t correlation) {
+    trace::Span span;
+    span.lane = lane;
+    span.start = start;
+    span.duration = duration;
+    span.category = category;
+    span.name = trace.intern(name);
+    span.correlation = correlation;
+    return trace.add_span(span);
+  };
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Nanos at = 100'000 * i;
+    const auto call = add(host, at, 2'000, trace::Category::kHostApi, "cudaLaunchKernel", i + 1);
+    const auto work = add(stream, at + 5'000, 10'000, trace::Category::kKernel, "kernel", i + 1);
+    trace.add_flow({call, work, trace::FlowKind::kLaunch});
+  }
+  Run run;
+  run.label = "A";
+  run.trace = shared;
+  analyse(run);
+  const Finding finding = first_of(run);
+  CHECK(finding.part == Part::kIdleLaunch);
+  CHECK_THAT(finding.why, Catch::Contains("the host is in no call that was recorded"));
+  CHECK_THAT(finding.advice, Catch::Contains("record_function()"));
+}
+
 TEST_CASE("exposed communication has advice for whoever communicates") {
   using Catch::Contains;
   const auto advice = [](std::vector<std::string> settings) -> std::string {
@@ -178,6 +212,57 @@ TEST_CASE("what stages wait for has advice by their schedule") {
   CHECK_THAT(advice({interleaved}), Contains("isend") && !Contains("more stages"));
   CHECK_THAT(advice({interleaved, "pipeline.batch_p2p_comm=false"}),
              Contains("more stages a GPU") && !Contains("isend"));
+}
+
+TEST_CASE("one rank that all others wait for stands before its own parts") {
+  const std::vector<std::string> common{
+      "workload=train", "machine=h100-sxm-8",    "model.name=resnet18",   "batch_size=16",
+      "steps=4",        "parallel.strategy=ddp", "parallel.world_size=4", "loop.evaluate=false"};
+  std::vector<std::string> slow = common;
+  slow.insert(slow.end(), {"straggler.rank=3", "straggler.factor=1.5"});
+  const Finding first = first_of(run_of(slow));
+  CHECK_THAT(headline(first), Catch::StartsWith("The other ranks wait for rank 3: "));
+  CHECK_THAT(sentence(first), Catch::Contains("Look at what rank 3 does longer"));
+  CHECK(first.share > 0.1);
+  for (const Finding& one : diagnose(run_of(common))) CHECK(one.title.empty());
+}
+
+TEST_CASE("a run out of memory is told what makes room, and nothing of its speed") {
+  const std::vector<std::string> settings{
+      "workload=train", "machine=a100-40-sxm-1", "model.name=gpt2", "model.seq_len=1024",
+      "batch_size=80",  "precision=bf16",        "steps=2"};
+  const std::vector<Finding> findings = diagnose(run_of(settings));
+  REQUIRE(findings.size() == 1);
+  CHECK(headline(findings.front()) == "Out of memory");
+  CHECK_THAT(sentence(findings.front()),
+             Catch::StartsWith("Try a smaller batch") && Catch::Contains("checkpoint.enabled") &&
+                 Catch::Contains("attention.kernel = flash") && !Catch::Contains("torch.compile"));
+}
+
+TEST_CASE("attention in tiles is advised where there is such a kernel and it is not used") {
+  const auto advice = [](std::vector<std::string> more) {
+    std::vector<std::string> settings{"workload=train", "model.name=gpt2", "model.seq_len=1024",
+                                      "batch_size=8",   "steps=2",         "compile.fuse=true"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return first_of(run_of(settings)).advice;
+  };
+  using Catch::Contains;
+  CHECK_THAT(advice({"machine=a100-sxm-1", "precision=bf16"}), Contains("flash kernel"));
+  CHECK_THAT(advice({"machine=a100-sxm-1", "precision=bf16", "attention.kernel=flash"}),
+             !Contains("flash kernel"));
+  CHECK_THAT(advice({"machine=v100-sxm-1", "precision=fp16", "scaler.enabled=true"}),
+             !Contains("flash kernel"));
+}
+
+TEST_CASE("sides that tensor cores read badly are named, and only where there are some") {
+  const auto advice = [](const char* hidden) {
+    return first_of(run_of({"workload=train", "data.source=tensor", "steps=3", "model.layers=3",
+                            "batch_size=4096", "precision=bf16", "machine=h200-1",
+                            std::string("model.hidden=") + hidden}))
+        .advice;
+  };
+  CHECK_THAT(advice("8193"), Catch::Contains("multiples of 8") && Catch::Contains("8193"));
+  CHECK_THAT(advice("8192"), !Catch::Contains("8192"));
 }
 
 TEST_CASE("a run without a GPU has no finding") {

@@ -1,0 +1,263 @@
+#include "analysis/advice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "analysis/unit_times.h"
+#include "program/idle_knobs.h"
+#include "trace/same_collectives.h"
+#include "train/parallel.h"
+
+namespace trainscope::analysis {
+namespace {
+
+bool is_set_on(const Run& run, std::string_view knob) {
+  return run.program && run.config.flag(knob);
+}
+
+bool is_narrow(const Run& run) {
+  if (!run.program) return false;
+  const std::string& precision = run.config.word("precision");
+  return precision == "fp16" || precision == "bf16" ||
+         run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
+}
+
+bool multiplies_in_tf32(const Run& run) {
+  return run.program &&
+         (run.config.word("precision") == "tf32" || run.config.flag("matmul.allow_tf32"));
+}
+
+// The GPU of an imported run is not described: it may have all.
+bool has_bf16(const Run& run) {
+  constexpr double kFirst = 8.0;
+  return !run.machine || run.machine->gpu.compute_capability >= kFirst;
+}
+bool has_tf32(const Run& run) {
+  return !run.machine || run.machine->gpu.tf32_flops_per_s > 0;
+}
+
+// A knob that is there to be turned: of an imported run each may be.
+bool may_turn(const Run& run, std::string_view knob) {
+  return !run.program || program::idle_because(run.config, knob).empty();
+}
+
+// What a run has not yet turned that its machine and model can.
+std::string autocast_advice(const Run& run, const Speech& speech) {
+  return speech.say(has_bf16(run) ? "autocast to BF16 or FP16"
+                                  : "autocast to FP16 with a GradScaler");
+}
+
+bool may_turn_channels(const Run& run) {
+  return !run.program ||
+         (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last");
+}
+
+// Fused programs are built for one GPU.
+bool may_fuse(const Run& run) {
+  return !run.program || (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse") &&
+                          run.config.word("parallel.strategy") == "none");
+}
+
+// A workload that is no training: one kernel, copy or collective, again and again.
+bool is_alone(const Run& run) {
+  return run.program && run.config.word("workload") != "train";
+}
+
+// A trace of PyTorch's profiler is known by FSDP's marks.
+bool is_sharded(const Run& run) {
+  return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
+}
+
+// All ranks share the parameters, and they fill several nodes.
+bool gathers_over_network(const Run& run) {
+  if (!run.program || !run.machine || train::is_hybrid(run.config)) return false;
+  const std::int64_t ranks = run.config.whole("parallel.world_size"), node = run.machine->gpu_count;
+  return ranks > node && ranks % node == 0;
+}
+
+std::string fsdp_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries;
+  if (gathers_over_network(run))
+    tries.push_back(told(
+        speech,
+        "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
+        "there is memory for it",
+        run.machine->gpu_count));
+  if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
+    tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
+  if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
+    tries.push_back(speech.say("reshard_after_forward=False where there is memory for it"));
+  tries.push_back(speech.say("a larger batch"));
+  tries.push_back(speech.say("a faster link"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+// Whether a collective of it is in a type of 16 bits.
+bool sums_narrow(const trace::Trace& trace) {
+  bool narrow = false;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    narrow = narrow || (one && (one->type == "Half" || one->type == "BFloat16"));
+  });
+  return narrow;
+}
+
+std::string ddp_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries{speech.say("other buckets (bucket_cap_mb)"),
+                                 speech.say("no_sync() between updates")};
+  if (run.program
+          ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
+          : !sums_narrow(*run.trace))
+    tries.push_back(speech.say("gradients in BF16 on their way (bf16_compress_hook)"));
+  tries.push_back(speech.say("a faster link"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+// The more stages a GPU has in turn, the more is sent.
+std::string pipeline_advice(const Run& run, const Speech& speech) {
+  const std::string& schedule = run.config.word("pipeline.schedule");
+  const std::string more = schedule == "gpipe"              ? "1F1B, "
+                           : schedule == "interleaved_1f1b" ? speech.say("fewer stages a GPU, ")
+                                                            : "";
+  return told(speech, "Try more micro-batches, {}or a faster link.", more);
+}
+
+// What makes a pipeline's ranks wait less for one another. On one stream a receive that waits holds
+// up sends, and interleaving wins nothing.
+std::string shorter_bubble(const program::Config& config, const Speech& speech) {
+  if (config.word("pipeline.schedule") != "interleaved_1f1b")
+    return speech.say(
+        "several stages a GPU (interleaved 1F1B) and a stream for each two ranks (isend, irecv; no "
+        "batch_isend_irecv)");
+  return speech.say(config.flag("pipeline.batch_p2p_comm")
+                        ? "a stream for each two ranks (isend, irecv; no batch_isend_irecv)"
+                        : "more stages a GPU");
+}
+
+// Inner and outer sides of matrix products that tensor cores read badly: "50257, 1793". Imported
+// runs do not tell theirs.
+std::string odd_sides(const Run& run) {
+  constexpr std::int64_t kWhole = 8;
+  constexpr std::size_t kShown = 3;
+  std::set<std::int64_t> odd;
+  if (run.program)
+    for (const program::Operation& one : run.program->operations)
+      for (const std::int64_t side : {one.n, one.k})
+        if (one.kind == program::OperationKind::kGemm && side >= kWhole && side % kWhole != 0)
+          odd.insert(side);
+  std::vector<std::int64_t> shown(odd.begin(), odd.end());
+  if (shown.size() > kShown) shown.resize(kShown);
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+// Where PyTorch has a flash kernel for the run's type and GPU (FlashAttention-2: 8.0 and later).
+bool may_attend_in_tiles(const Run& run) {
+  return run.program && may_turn(run, "attention.kernel") && has_bf16(run) && is_narrow(run) &&
+         run.config.word("attention.kernel") != "flash";
+}
+
+}  // namespace
+
+bool is_pipeline(const Run& run) {
+  return run.program && run.config.word("parallel.strategy") == "pipeline";
+}
+
+std::string data_advice(const Run& run, const Speech& speech) {
+  if (run.program && run.config.whole("loader.num_workers") == 0)
+    return speech.say(
+        "The training thread loads by itself: try loader.num_workers (num_workers=…).");
+  return speech.say(
+      "Try more workers (num_workers), less work for a sample, or the data on the GPU.");
+}
+
+std::string arithmetic_advice(const Run& run, const Speech& speech) {
+  if (!may_turn(run, "precision"))
+    return speech.say("Try a narrower type; what is left is for a faster GPU.");
+  const std::string odd = odd_sides(run);
+  const std::string sizes =
+      odd.empty() ? ""
+                  : told(speech, "sizes that are multiples of 8, of 64 best ({} is none)", odd);
+  if (is_narrow(run))
+    return odd.empty() ? speech.say("What is left is for a faster GPU.")
+                       : told(speech, "Try {}; what is left is for a faster GPU.", sizes);
+  const bool tf32 = has_tf32(run) && !multiplies_in_tf32(run);
+  return told(speech, "Try tensor cores: {}{}{}.", autocast_advice(run, speech),
+              tf32 ? ", TF32" : "", odd.empty() ? "" : ", " + sizes);
+}
+
+std::string memory_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries;
+  if (may_turn(run, "precision") && !is_narrow(run))
+    tries.push_back(told(speech, "narrower types ({})", autocast_advice(run, speech)));
+  if (may_attend_in_tiles(run))
+    tries.push_back(speech.say("the flash kernel of attention (attention.kernel = flash)"));
+  if (may_fuse(run)) tries.push_back(speech.say("torch.compile, which fuses kernels"));
+  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
+  if (tries.empty()) return speech.say("What is left is for a GPU with faster memory.");
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+std::string idle_units_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try more blocks, or more work for each.");
+  std::vector<std::string> tries{speech.say("a larger batch")};
+  if (may_fuse(run))
+    tries.push_back(speech.say("torch.compile, which makes fewer and larger kernels"));
+  if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+// Ranks wait for one another.
+std::string waiting_advice(const Run& run, const Speech& speech) {
+  if (!is_pipeline(run))
+    return speech.say("Look at the rank that waits least: it is the slow one.");
+  return told(
+      speech,
+      "Of stages that are alike it is the bubble: try more micro-batches, or {}. Else look at the "
+      "rank that waits least.",
+      shorter_bubble(run.config, speech));
+}
+
+std::string communication_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
+  if (is_sharded(run)) return fsdp_advice(run, speech);
+  const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
+  if (strategy == "dp")
+    return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
+  if (strategy == "tensor")
+    return told(
+        speech,
+        "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
+        "a faster link.",
+        is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, "));
+  if (strategy == "pipeline") return pipeline_advice(run, speech);
+  return ddp_advice(run, speech);
+}
+
+std::string launch_advice(const Run& run, const Speech& speech) {
+  if (is_alone(run)) return speech.say("Try fewer and larger calls, or a CUDA graph.");
+  if (is_set_on(run, "compile.cuda_graph"))
+    return speech.say("Try a larger batch: the launches that are left are outside of the graphs.");
+  return told(speech, "Try a larger batch, {}CUDA graphs, a fused optimizer.",
+              is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
+}
+
+std::string out_of_memory_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries;
+  if (!run.program || run.config.whole("batch_size") > 1)
+    tries.push_back(
+        speech.say("a smaller batch, with more micro-batches to an update where that matters"));
+  if (may_turn(run, "checkpoint.enabled") && !is_set_on(run, "checkpoint.enabled"))
+    tries.push_back(speech.say("activation checkpointing (checkpoint.enabled)"));
+  if (may_attend_in_tiles(run))
+    tries.push_back(speech.say("the flash kernel of attention (attention.kernel = flash)"));
+  if (may_turn(run, "precision") && !is_narrow(run))
+    tries.push_back(told(speech, "narrower types ({})", autocast_advice(run, speech)));
+  if (!is_sharded(run)) tries.push_back(speech.say("sharding over several GPUs (fully_shard)"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,28 @@
+// What is worth trying of a run, by what takes its time: only what its GPU has and its config has
+// not turned yet. Each is a sentence or two in the language of `speech`.
+#pragma once
+
+#include <string>
+
+#include "analysis/run.h"
+#include "base/speech.h"
+
+namespace trainscope::analysis {
+
+bool is_pipeline(const Run& run);
+
+// A batch that is not there.
+std::string data_advice(const Run& run, const Speech& speech);
+// Kernels that arithmetic limits, that memory limits, and that neither does.
+std::string arithmetic_advice(const Run& run, const Speech& speech);
+std::string memory_advice(const Run& run, const Speech& speech);
+std::string idle_units_advice(const Run& run, const Speech& speech);
+// Ranks that wait for one another, and what they send.
+std::string waiting_advice(const Run& run, const Speech& speech);
+std::string communication_advice(const Run& run, const Speech& speech);
+// A host that is behind with its launches.
+std::string launch_advice(const Run& run, const Speech& speech);
+// A device that has no room for it.
+std::string out_of_memory_advice(const Run& run, const Speech& speech);
+
+}  // namespace trainscope::analysis
