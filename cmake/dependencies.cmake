@@ -14,20 +14,26 @@ else()
 endif()
 find_package(CLI11 REQUIRED)
 
-# Asio without Boost: headers alone, and Debian's package names no target.
-find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
-add_library(asio::asio INTERFACE IMPORTED)
-target_include_directories(asio::asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
-# Asio looks for std::aligned_alloc before it includes a header that says whether there is one: what
-# it finds depends on what a file includes first, and files that differ free each other's memory.
-target_compile_definitions(asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED
-                                                ASIO_DISABLE_STD_ALIGNED_ALLOC)
-target_link_libraries(asio::asio INTERFACE Threads::Threads)
+if(TRAINSCOPE_GPUS)
+  # Asio without Boost: headers alone, and Debian's package names no target.
+  find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+  add_library(asio::asio INTERFACE IMPORTED)
+  target_include_directories(asio::asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
+  # Asio looks for std::aligned_alloc before it includes a header that says whether there is one: what
+  # it finds depends on what a file includes first, and files that differ free each other's memory.
+  target_compile_definitions(asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED
+                                                  ASIO_DISABLE_STD_ALIGNED_ALLOC)
+  target_link_libraries(asio::asio INTERFACE Threads::Threads)
+endif()
 
-# Debian's package of OpenBLAS names its files, but no target.
-find_package(OpenBLAS REQUIRED)
-if(NOT TARGET OpenBLAS::OpenBLAS)
-  add_library(OpenBLAS::OpenBLAS INTERFACE IMPORTED)
-  target_include_directories(OpenBLAS::OpenBLAS SYSTEM INTERFACE ${OpenBLAS_INCLUDE_DIRS})
-  target_link_libraries(OpenBLAS::OpenBLAS INTERFACE ${OpenBLAS_LIBRARIES})
+if(TRAINSCOPE_OPENBLAS)
+  # Debian's package of OpenBLAS names its files, but no target.
+  find_package(OpenBLAS REQUIRED)
+  if(NOT TARGET OpenBLAS::OpenBLAS)
+    add_library(OpenBLAS::OpenBLAS INTERFACE IMPORTED)
+    target_include_directories(OpenBLAS::OpenBLAS SYSTEM INTERFACE ${OpenBLAS_INCLUDE_DIRS})
+    target_link_libraries(OpenBLAS::OpenBLAS INTERFACE ${OpenBLAS_LIBRARIES})
+  endif()
+else()
+  find_package(Eigen3 REQUIRED NO_MODULE)
 endif()

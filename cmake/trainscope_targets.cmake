@@ -53,11 +53,15 @@ function(trainscope_precompile target)
   endif()
 endfunction()
 
-# trainscope_library(NAME LINK targets...): the library trainscope_NAME from src/NAME/*.cpp.
+# trainscope_library(NAME LINK targets... [WITHOUT folders...]): the library trainscope_NAME from src/NAME/*.cpp and
+# the folders in it, but for those named.
 function(trainscope_library name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp
        ${CMAKE_SOURCE_DIR}/src/${name}/*/*.cpp)
+  foreach(folder ${arg_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/src/${name}/${folder}/")
+  endforeach()
   if(sources)
     add_library(trainscope_${name} STATIC ${sources})
     target_include_directories(trainscope_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)

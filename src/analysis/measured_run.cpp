@@ -1,5 +1,6 @@
 #include "analysis/measured_run.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,12 +102,7 @@ std::string sharing_note(const program::Program& program, cuda::DeviceCalls& dev
 }
 
 std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[16];
-  std::strftime(text, sizeof(text), "%Y-%m-%d", &parts);
-  return text;
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
 }
 
 trace::Origin measured_origin(const cuda::DeviceFacts& facts) {

@@ -1,13 +1,11 @@
 #include "base/files.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/platform.h"
 #include "base/program_folder.h"
 
 namespace trainscope {
@@ -163,7 +161,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
     throw InputError(cannot + ": " + folder.string() +
                      " is not a folder and cannot be made; name a folder that exists");
   fs::path beside = path;
-  beside += ".part" + std::to_string(::getpid());
+  beside += ".part" + std::to_string(platform::process_number());
   try {
     std::ofstream file(beside, std::ios::binary | std::ios::trunc);
     if (!file)
@@ -187,9 +185,9 @@ void write_file(const fs::path& path, std::string_view bytes) {
 }
 
 fs::path home_folder() {
-  if (const char* chosen = std::getenv("TRAINSCOPE_HOME"); chosen && *chosen) {
-    if (holds_ours(chosen)) return chosen;
-    throw MissingError(std::string("TRAINSCOPE_HOME is ") + chosen +
+  if (const auto chosen = platform::variable("TRAINSCOPE_HOME")) {
+    if (holds_ours(*chosen)) return *chosen;
+    throw MissingError("TRAINSCOPE_HOME is " + *chosen +
                        ", which holds no assets/machines and scenarios; unset it or mend it");
   }
   if (const fs::path found = home_near(program_folder()); !found.empty()) return found;

@@ -1,12 +1,11 @@
 #include "base/program_folder.h"
 
-#include <system_error>
+#include "base/platform.h"
 
 namespace trainscope {
 
 std::filesystem::path program_folder() {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  return platform::program_file().parent_path();
 }
 
 bool is_installed() {

@@ -1,15 +1,13 @@
 // `trainscope doctor`: what this machine has, what is missing, and what that switches off.
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/platform.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/gpu_entries.h"
@@ -23,21 +21,20 @@ namespace {
 
 using report::DoctorEntry;
 
-// Libraries stay loaded: some of NVIDIA's do not take back what they set up.
 bool loads(const std::vector<const char*>& libraries) {
   return std::any_of(libraries.begin(), libraries.end(), [](const char* library) {
-    return dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr;
+    return platform::find_library(library) != nullptr;
   });
 }
 
 // The number of CUDA devices that the driver shows; -1: there is no driver.
 int cuda_devices() {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+  void* driver = platform::find_library("libcuda.so.1");
   if (!driver) return -1;
   using Init = int (*)(unsigned);
   using Count = int (*)(int*);
-  const auto init = reinterpret_cast<Init>(dlsym(driver, "cuInit"));
-  const auto count = reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount"));
+  const auto init = reinterpret_cast<Init>(platform::function_in(driver, "cuInit"));
+  const auto count = reinterpret_cast<Count>(platform::function_in(driver, "cuDeviceGetCount"));
   int devices = 0;
   if (!init || !count || init(0) != 0 || count(&devices) != 0) devices = 0;
   return devices;
@@ -85,13 +82,8 @@ DoctorEntry library_entry(const char* what, const std::vector<const char*>& name
 }
 
 #ifdef TRAINSCOPE_HAS_UI
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && *value;
-}
-
 DoctorEntry window_entry() {
-  const bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+  const bool display = platform::has_display();
   return {"display", display, display ? "found" : "DISPLAY is not set",
           display ? "" : "the window cannot open; --png, --html and --json still work"};
 }
@@ -110,12 +102,15 @@ DoctorEntry toolkit_entry() {
       nvcc.empty() ? "the plug-in for GPUs cannot be built here; one built elsewhere works" : ""};
 }
 
-std::vector<DoctorEntry> examine() {
+DoctorEntry picture_entry() {
+  if (platform::kAlwaysHasDisplay)
+    return {"off-screen drawing", true, "in a window that is not shown", ""};
+  return library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
+                       "--png needs it: install libosmesa6");
+}
+
+std::vector<DoctorEntry> device_entries() {
   std::vector<DoctorEntry> all{
-      files_entry(),
-      window_entry(),
-      library_entry("off-screen drawing", {"libOSMesa.so.8", "libOSMesa.so.6"},
-                    "--png needs it: install libosmesa6"),
       gpu_entry(),
       toolkit_entry(),
       executor_entry(),
@@ -129,7 +124,15 @@ std::vector<DoctorEntry> examine() {
                     "GPU)"),
       library_entry("NCCL", {"libnccl.so.2"},
                     "measured collectives are a ring of copies (with several GPUs)")};
-  const std::vector<DoctorEntry> gpus = gpu_entries(cuda::gpu_states(), read_driver_settings());
+  const std::vector<DoctorEntry> states = gpu_entries(cuda::gpu_states(), read_driver_settings());
+  all.insert(all.end(), states.begin(), states.end());
+  return all;
+}
+
+std::vector<DoctorEntry> examine() {
+  std::vector<DoctorEntry> all{files_entry(), window_entry(), picture_entry()};
+  const std::vector<DoctorEntry> gpus =
+      cuda::can_have_plugin() ? device_entries() : std::vector{executor_entry()};
   all.insert(all.end(), gpus.begin(), gpus.end());
   return all;
 }

@@ -1,12 +1,11 @@
 #include "cli/gpu_entries.h"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "base/platform.h"
 
 namespace trainscope::cli {
 namespace {
@@ -17,7 +16,7 @@ using report::DoctorEntry;
 // (developer.nvidia.com/ERR_NVGPUCTRPERM). The driver writes the option without "NVreg_".
 DoctorEntry counters_entry(const std::string& settings) {
   const bool restricted = settings.find("RmProfilingAdminOnly: 1") != std::string::npos;
-  const bool allowed = !restricted || ::geteuid() == 0;
+  const bool allowed = !restricted || platform::is_administrator();
   return {
       "hardware counters", allowed,
       allowed ? "may be read" : "only by an administrator (NVreg_RestrictProfilingToAdminUsers)",
@@ -101,13 +100,13 @@ std::vector<DoctorEntry> gpu_entries(const cuda::GpuStates& states,
 
 std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
   std::vector<std::string> all = folders;
-  const char* path = std::getenv("PATH");
-  std::istringstream words(path ? path : "");
-  for (std::string folder; std::getline(words, folder, ':');) all.push_back(folder);
+  std::istringstream words(platform::variable("PATH").value_or(""));
+  for (std::string folder; std::getline(words, folder, platform::kBetweenFolders);)
+    all.push_back(folder);
   std::error_code ignored;
   for (const std::string& folder : all)
-    if (const auto file = std::filesystem::path(folder) / name;
-        ::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, ignored))
+    if (const auto file = std::filesystem::path(folder) / (name + platform::kProgramEnding);
+        platform::may_run(file) && std::filesystem::is_regular_file(file, ignored))
       return file.string();
   return "";
 }

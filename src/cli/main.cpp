@@ -1,16 +1,12 @@
 // The program: calls the command that the arguments name, and turns errors into exit codes.
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 
@@ -62,18 +58,6 @@ int carry_out(const cli::Arguments& arguments) {
   throw InputError("there is no command " + name);
 }
 
-// A pipe whose other end was closed, as `head` does once it has its lines.
-bool has_no_reader(int file) {
-  pollfd output{file, POLLOUT, 0};
-  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
-}
-
-// As tools that do not ignore the signal.
-void end_as_by_a_closed_pipe() {
-  std::signal(SIGPIPE, SIG_DFL);
-  std::raise(SIGPIPE);
-}
-
 int run_main(const std::vector<std::string>& words) {
   const cli::Arguments arguments = cli::parse_arguments(words);
   int code = 0;
@@ -84,26 +68,26 @@ int run_main(const std::vector<std::string>& words) {
   }
   std::cout.flush();
   if (std::cout) return code;
-  if (has_no_reader(STDOUT_FILENO)) end_as_by_a_closed_pipe();
+  platform::end_where_nobody_reads();
   throw InputError("standard output cannot be written; give a file that can");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // of a file: an output that cannot be written, which is said
+  const platform::Terminal terminal;
   keep_freed_memory();
   try {
-    return run_main({argv + (argc > 0 ? 1 : 0), argv + argc});
+    return run_main(platform::words_of(argc, argv));
   } catch (const Error& error) {
-    std::cerr << "trainscope: " << error.what() << "\n";
+    platform::tell_error(std::string("trainscope: ") + error.what());
     return exit_code(error.fault());
   } catch (const std::bad_alloc&) {
-    std::cerr << "trainscope: this needs more memory than there is; make it smaller\n";
+    platform::tell_error("trainscope: this needs more memory than there is; make it smaller");
     return kBadUsage;
   } catch (const std::exception& error) {
-    std::cerr << "trainscope: a bug of ours: " << error.what()
-              << "; please report the command and this line\n";
+    platform::tell_error(std::string("trainscope: a bug of ours: ") + error.what() +
+                         "; please report the command and this line");
     return kOurBug;
   }
 }

@@ -1,7 +1,6 @@
 #include "cli/outputs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +14,7 @@
 #include "analysis/what_if.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/platform.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/endings.h"
@@ -200,7 +200,7 @@ void check_writable(const std::string& file) {
   fs::path folder = fs::absolute(path, error).parent_path();
   while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
   const bool written_over = fs::exists(path, error);
-  if (::access((written_over ? path : folder).c_str(), W_OK) != 0)
+  if (!platform::may_write(written_over ? path : folder))
     throw InputError(file + ": cannot be written: " +
                      (written_over ? std::string("it is read-only")
                                    : "nothing can be written to " + folder.string()));

@@ -1,7 +1,6 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/platform.h"
 #include "base/units.h"
 
 namespace trainscope::cli {
@@ -49,7 +49,7 @@ class Interruptible {
 // One line on the terminal, written over again; gone when it is done.
 class ProgressLine {
  public:
-  ProgressLine() : shown_(isatty(STDERR_FILENO) == 1) {}
+  ProgressLine() : shown_(platform::errors_are_read()) {}
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

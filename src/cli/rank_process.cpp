@@ -1,12 +1,9 @@
 #include "cli/rank_process.h"
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -14,6 +11,7 @@
 
 #include "analysis/rank_run.h"
 #include "base/error.h"
+#include "base/platform.h"
 #include "cuda/device_calls.h"
 #include "cuda/plugin_loader.h"
 #include "train/parallel.h"
@@ -38,8 +36,7 @@ std::vector<std::string> names_in(const std::string& list) {
 
 std::optional<cuda::ProcessPlace> place_among_processes() {
   auto place = cuda::process_place([](const char* name) { return std::getenv(name); });
-  char node[HOST_NAME_MAX + 1] = {};
-  if (place && ::gethostname(node, HOST_NAME_MAX) == 0) place->node = node;
+  if (place) place->node = platform::host_name();
   return place;
 }
 
@@ -58,13 +55,13 @@ std::string visible_gpu(int local_rank, const char* visible) {
 RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& request) {
   const auto& sides = request.sides;
   // Before anything of CUDA is loaded, and before any other thread is there.
-  ::setenv("CUDA_VISIBLE_DEVICES",
-           visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")).c_str(), 1);
+  platform::set_variable("CUDA_VISIBLE_DEVICES",
+                         visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")));
   // For both sides, which are compared.
-  if (std::ranges::any_of(sides, [](const auto& side) {
+  if (!std::getenv(cuda::kNcclInOrder) && std::ranges::any_of(sides, [](const auto& side) {
         return train::is_hybrid(side.second) || train::trains_in_stages(side.second);
       }))
-    ::setenv(cuda::kNcclInOrder, "1", 0);
+    platform::set_variable(cuda::kNcclInOrder, "1");
   const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
   cuda::Store store(place, kTimeOut);
   RunsOfRanks all;

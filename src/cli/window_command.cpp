@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/percent.h"
+#include "base/platform.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
@@ -128,6 +129,7 @@ int open(Named named, const Look& look, const std::string& student, const std::s
   for (Side& side : named.sides)
     request.sides.push_back({std::move(side.run), std::move(side.config), std::move(side.file)});
   request.files = std::move(named.files);
+  platform::leave_own_console();
   return ui::open_window(request);
 }
 #else

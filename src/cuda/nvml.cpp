@@ -1,10 +1,9 @@
 #include "cuda/nvml.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+
+#include "base/platform.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -70,7 +69,7 @@ std::optional<int> others_on(const Library& nvml, Device device) {
   const auto status = nvml.call(kName, device, &count, processes.data());
   if (status == kTooLittleRoom) return static_cast<int>(count);
   if (status != kSuccess) return std::nullopt;
-  const auto self = static_cast<unsigned>(::getpid());
+  const auto self = static_cast<unsigned>(platform::process_number());
   return static_cast<int>(
       std::count_if(processes.begin(), processes.begin() + count,
                     [&](const ProcessInfo& process) { return process.pid != self; }));
@@ -102,9 +101,9 @@ GpuState state_of(const Library& nvml, Device device) {
 }  // namespace
 
 GpuStates gpu_states() {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+  void* library = platform::find_library("libnvidia-ml.so.1");
   if (!library) return {"NVIDIA's management library is missing (libnvidia-ml.so.1)", "", {}};
-  return gpu_states([library](const char* name) { return dlsym(library, name); });
+  return gpu_states([library](const char* name) { return platform::function_in(library, name); });
 }
 
 GpuStates gpu_states(const FindSymbol& find) {

@@ -1,9 +1,8 @@
 #include "cuda/plugin_loader.h"
 
-#include <dlfcn.h>
-
 #include <array>
 
+#include "base/platform.h"
 #include "base/program_folder.h"
 #include "cuda/plugin_interface.h"
 
@@ -14,7 +13,7 @@ constexpr const char* kInstead = "; --executor sim simulates the same run";
 
 template <typename Function>
 Function* find(void* library, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library, name));
+  return reinterpret_cast<Function*>(platform::function_in(library, name));
 }
 
 bool is_of_installed(const std::filesystem::path& folder) {
@@ -34,6 +33,10 @@ std::string absence(const std::filesystem::path& folder) {
 
 }  // namespace
 
+bool can_have_plugin() {
+  return true;
+}
+
 std::filesystem::path plugin_folder() {
   const std::filesystem::path folder = program_folder();
   std::error_code ignored;
@@ -41,19 +44,15 @@ std::filesystem::path plugin_folder() {
   return beside ? folder : folder.parent_path() / "lib" / "trainscope";
 }
 
-// The library stays: a driver does not take back what it set up.
 OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const std::filesystem::path file = folder / kPluginFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
     throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + remedy(folder) +
                        kInstead);
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) {
-    const char* error = dlerror();
-    throw MissingError("the plug-in for GPUs does not load: " +
-                       std::string(error ? error : file.string()) + kInstead);
-  }
+  std::string why_not;
+  void* library = platform::load_library(file, why_not);
+  if (!library) throw MissingError("the plug-in for GPUs does not load: " + why_not + kInstead);
   const auto version = find<decltype(trainscope_cuda_version)>(library, "trainscope_cuda_version");
   const auto open = find<decltype(trainscope_cuda_open)>(library, "trainscope_cuda_open");
   const auto close = find<decltype(trainscope_cuda_close)>(library, "trainscope_cuda_close");

@@ -13,6 +13,9 @@ using OpenDevice = std::unique_ptr<DeviceCalls, std::function<void(DeviceCalls*)
 
 inline constexpr const char* kPluginFile = "libtrainscope_cuda.so";
 
+// Whether there is a plug-in for this system at all. Without, open_device() says so.
+bool can_have_plugin();
+
 // The device of that number. `folder`: where the plug-in is looked for (plugin_folder). Throws
 // MissingError of one sentence: the plug-in is not there or of another version, there is no driver,
 // no GPU, or one that is too old.

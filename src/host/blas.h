@@ -1,4 +1,4 @@
-// Matrix products by OpenBLAS, in FP32.
+// Matrix products in FP32, by OpenBLAS or, where that is not to be had, by Eigen.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ struct Product {
   Into into = Into::kReplace;
 };
 
-// c = alpha a b, or c += alpha a b. The first call sets OpenBLAS to one thread for the whole
-// process (it has no other setting): `workers` share out blocks of c instead, cut by the shape, so
-// that the results are the same bytes for any number of them.
+// c = alpha a b, or c += alpha a b. `workers` share out blocks of c, cut by the shape, so that the
+// results are the same bytes for any number of them; OpenBLAS itself is set to one thread for the
+// whole process (it has no other setting).
 void gemm(const GemmShape& shape, const Factor& a, const Factor& b, const Product& c,
           float alpha = 1, const Workers& workers = {});
 

@@ -1,15 +1,13 @@
 #include "trace/packed.h"
 
 #include <zlib.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
 #include <new>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform.h"
 
 namespace trainscope::trace {
 namespace {
@@ -202,17 +200,9 @@ std::size_t Unpacking::wait_for(std::size_t count) {
 }
 
 // Many megabytes at once. Their room goes back to the system, which gives it to what is read.
-void Unpacking::let_go([[maybe_unused]] std::size_t count) {
-#ifdef __linux__
+void Unpacking::let_go(std::size_t count) {
   constexpr std::size_t kAtOnce = std::size_t{16} << 20;
-  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
-  if (count < gone_ + kAtOnce) return;
-  const auto start = reinterpret_cast<std::uintptr_t>(content_.get());
-  const std::uintptr_t from = (start + gone_ + kPage - 1) / kPage * kPage;
-  const std::uintptr_t to = (start + count) / kPage * kPage;
-  if (from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
-  gone_ = static_cast<std::size_t>(to - start);
-#endif
+  if (count >= gone_ + kAtOnce) gone_ = platform::give_back(content_.get(), gone_, count);
 }
 
 void Unpacking::finish() {

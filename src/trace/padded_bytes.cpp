@@ -1,17 +1,16 @@
 #include "trace/padded_bytes.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <new>
 
 #include "base/error.h"
+#include "base/platform.h"
 
 namespace trainscope::trace {
 namespace {
@@ -157,11 +156,8 @@ PaddedBytes load(std::string_view name, const Source& source, std::uint64_t size
   fail(name, "does not fit into this machine's memory; record fewer steps");
 }
 
-struct Descriptor {
-  int number = -1;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
 }  // namespace
@@ -194,22 +190,27 @@ void PaddedBytes::finish() {
 
 PaddedBytes load_text(const std::filesystem::path& path, std::uint64_t limit) {
   const std::string name = path.string();
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.number < 0 && errno == ENOENT) fail(name, "there is no such file");
-  if (file.number < 0)
-    fail(name, std::string("cannot be read (") + std::strerror(errno) + "); check its permissions");
-  struct stat status{};
-  if (::fstat(file.number, &status) == 0 && S_ISDIR(status.st_mode))
+  const auto reason = [] { return std::string("cannot be read (") + std::strerror(errno) + ")"; };
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status))
     fail(name, "this is a folder, not a file; name a trace in it");
+  const std::unique_ptr<std::FILE, Close> file(platform::open_to_read(path));
+  if (!file && errno == ENOENT) fail(name, "there is no such file");
+  if (!file) fail(name, reason() + "; check its permissions");
+  std::setvbuf(file.get(), nullptr, _IONBF, 0);  // large blocks need no buffer between
   const auto source = [&](char* buffer, std::size_t size) {
     for (;;) {
-      const ssize_t count = ::read(file.number, buffer, size);
-      if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) fail(name, std::string("cannot be read (") + std::strerror(errno) + ")");
+      const std::size_t count = std::fread(buffer, 1, size, file.get());
+      if (count > 0 || std::feof(file.get())) return count;
+      if (errno != EINTR) fail(name, reason());
+      std::clearerr(file.get());
     }
   };
-  const bool sized = S_ISREG(status.st_mode) && status.st_size > 0;
-  return load(name, source, sized ? static_cast<std::uint64_t>(status.st_size) : 0, limit);
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  const bool sized = std::filesystem::is_regular_file(status) && !unknown;
+  return load(name, source, sized ? size : 0, limit);
 }
 
 PaddedBytes load_text(std::string_view name, std::string_view bytes, std::uint64_t limit) {

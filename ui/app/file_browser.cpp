@@ -1,12 +1,14 @@
 #include "ui/app/file_browser.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 
 #include "base/error.h"
+#include "base/platform.h"
 #include "base/units.h"
 
 namespace trainscope::ui {
@@ -28,10 +30,11 @@ std::string date_of(const fs::path& path) {
   const auto since = std::chrono::file_clock::to_sys(time).time_since_epoch();
   const auto seconds =
       static_cast<std::time_t>(std::chrono::duration_cast<std::chrono::seconds>(since).count());
-  std::tm local{};
-  char text[32];
-  if (!localtime_r(&seconds, &local)) return "";
-  return std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local) > 0 ? text : "";
+  try {
+    return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
+  } catch (const fmt::format_error&) {
+    return "";  // a time that no calendar has
+  }
 }
 
 // Of .toml only the name is looked at here: it may be a lesson, a machine or a config.
@@ -50,11 +53,6 @@ BrowserRow row_of(const fs::path& path, Kind kind) {
   if (!row.gone && !folder && !error) row.size = format_bytes(static_cast<double>(bytes));
   row.detail = kind == Kind::kRecent ? path.parent_path().string() : kind_words(path);
   return row;
-}
-
-fs::path home() {
-  const char* folder = std::getenv("HOME");
-  return folder && *folder ? folder : "/";
 }
 
 bool fits(const BrowserRow& row, const std::string& words) {
@@ -93,7 +91,7 @@ void FileBrowser::open(const fs::path& folder, const std::vector<fs::path>& rece
   *this = {};
   for (const fs::path& file : recent) recent_.push_back(row_of(file, Kind::kRecent));
   enter(folder);
-  if (folder_.empty()) enter("/");
+  if (folder_.empty()) enter(platform::user_folder().root_path());
 }
 
 void FileBrowser::enter(const fs::path& folder) {
@@ -127,9 +125,9 @@ void FileBrowser::narrow(const std::string& words) {
 }
 
 fs::path FileBrowser::typed() const {
-  if (words_.starts_with('/')) return words_;
-  if (words_ == "~") return home();
-  return words_.starts_with("~/") ? home() / words_.substr(2) : fs::path();
+  if (fs::path(words_).has_root_directory()) return words_;
+  if (words_ == "~") return platform::user_folder();
+  return words_.starts_with("~/") ? platform::user_folder() / words_.substr(2) : fs::path();
 }
 
 void FileBrowser::show() {

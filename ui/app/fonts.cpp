@@ -46,7 +46,7 @@ ImFont* load_first(const std::vector<fs::path>& files) {
     ImFontConfig config;
     config.Flags = ImFontFlags_NoLoadError;
     config.FontLoaderFlags = kLoaderFlags;
-    if (ImFont* font = ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 0, &config))
+    if (ImFont* font = ImGui::GetIO().Fonts->AddFontFromFileTTF(file.string().c_str(), 0, &config))
       return font;
   }
   return nullptr;

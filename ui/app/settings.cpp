@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/platform.h"
 
 namespace trainscope::ui {
 namespace {
@@ -20,11 +21,6 @@ constexpr std::array kZoomSteps{kLeastZoom, 0.8F, 0.9F,  1.0F, 1.1F,  1.25F,    
 
 constexpr std::size_t kMostLetters = 35;  // of a language's tag
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : nullptr;
-}
-
 fs::path settings_file() {
   return settings_folder() / "window.txt";
 }
@@ -32,13 +28,11 @@ fs::path settings_file() {
 }  // namespace
 
 fs::path settings_folder() {
-  fs::path folder;
-  if (const char* config = variable("XDG_CONFIG_HOME"))
-    folder = fs::path(config) / "trainscope";
-  else if (const char* home = variable("HOME"))
-    folder = fs::path(home) / ".config" / "trainscope";
+  fs::path folder = platform::settings_folder();
+  if (folder.empty()) return folder;
+  folder /= "trainscope";
   std::error_code ignored;
-  if (!folder.empty()) fs::create_directories(folder, ignored);
+  fs::create_directories(folder, ignored);
   return folder;
 }
 

@@ -24,7 +24,8 @@ inline constexpr float kMostZoom = 3;
 float larger_zoom(float zoom);
 float smaller_zoom(float zoom);
 
-// $XDG_CONFIG_HOME/trainscope, else ~/.config/trainscope; empty where there is neither.
+// $XDG_CONFIG_HOME/trainscope, else ~/.config/trainscope; %APPDATA%\\trainscope on Windows. Empty
+// where there is none of them.
 std::filesystem::path settings_folder();
 
 // What cannot be read is as at first; what cannot be written is not remembered.

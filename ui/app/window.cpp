@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/platform.h"
 #include "ui/app/fonts.h"
 
 namespace trainscope::ui {
@@ -31,24 +32,31 @@ MissingError no_display() {
 }
 
 MissingError no_opengl(bool off_screen) {
-  if (off_screen)
+  if (off_screen && !platform::kAlwaysHasDisplay)
     return MissingError("Pictures need OSMesa, which does not start here" + glfw_reason() +
                         ": install libosmesa6.");
   return MissingError("The display offers no OpenGL 3.3" + glfw_reason() +
                       ": install the graphics driver, or libgl1-mesa-dri for software drawing.");
 }
 
+// Off screen: by OSMesa where there may be no display, else in a window that is not shown.
+bool draws_without_display(bool off_screen) {
+  return off_screen && !platform::kAlwaysHasDisplay;
+}
+
 void set_window_hints(bool off_screen) {
   glfwDefaultWindowHints();
-  if (off_screen) {
+  if (draws_without_display(off_screen)) {
     glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_OSMESA_CONTEXT_API);
-    glfwWindowHint(GLFW_FOCUSED, GLFW_FALSE);  // else ImGui would ask it for a mouse it has not
   } else {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, off_screen ? GLFW_FALSE : GLFW_TRUE);
+    glfwWindowHint(GLFW_VISIBLE, off_screen ? GLFW_FALSE : GLFW_TRUE);
   }
+  // Else ImGui would ask what nobody sees for a mouse it has not.
+  glfwWindowHint(GLFW_FOCUSED, off_screen ? GLFW_FALSE : GLFW_TRUE);
 }
 
 // Typing blinks a cursor; hovering waits for a tooltip.
@@ -79,7 +87,8 @@ Window::~Window() {
 }
 
 void Window::open(const WindowOptions& options) {
-  glfwInitHint(GLFW_PLATFORM, off_screen_ ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
+  glfwInitHint(GLFW_PLATFORM,
+               draws_without_display(off_screen_) ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
   if (!glfwInit()) throw no_display();
   set_window_hints(off_screen_);
   window_ =
