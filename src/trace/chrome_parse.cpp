@@ -236,12 +236,11 @@ std::string FileParser::fault(simdjson::error_code error, const char* location) 
   if (json_begins(text_) == text_.npos)
     return "is no JSON text: it begins with neither { nor [; name a Chrome trace, such as "
            "PyTorch's profiler writes";
-  const bool cut_off = text_[last] != '}' && text_[last] != ']';
-  if (cut_off || error == simdjson::UNCLOSED_STRING ||
-      error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
+  const std::size_t end = json_ends(text_);
+  if (end == text_.npos)
     return "the JSON ends early, at byte " + std::to_string(text_.size() + skipped_) +
            "; was the file cut off while it was written or copied?";
-  if (error == simdjson::TRAILING_CONTENT)
+  if (end <= last)
     return "holds more behind its JSON value, as files of one value a line do; name a Chrome "
            "trace, such as PyTorch's profiler writes";
   std::string sentence = "the JSON is broken";

@@ -284,6 +284,23 @@ std::size_t json_begins(std::string_view text) {
   return begins ? first : text.npos;
 }
 
+std::size_t json_ends(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+      continue;
+    }
+    if (c == '"') quoted = true;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && depth > 0 && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
 std::size_t first_bad_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

@@ -42,6 +42,9 @@ bool is_utf8(std::string_view text);
 // Where JSON begins, with { or [ behind white space and a byte order mark; npos where it does not.
 std::size_t json_begins(std::string_view text);
 
+// Behind the bracket that closes its first object or list; npos: none does.
+std::size_t json_ends(std::string_view text);
+
 // Where the first byte stands that belongs to no UTF-8 character; the size if there is none.
 std::size_t first_bad_utf8(std::string_view text);
 
