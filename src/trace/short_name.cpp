@@ -83,9 +83,12 @@ std::string_view python_frame(std::string_view name) {
 
 // ---- What a kernel does ------------------------------------------------------------------------
 
-// Templates that are called by their argument alone: cutlass::Kernel<gemm_tn_256x128>.
+// Templates that are called by their argument alone: cutlass::Kernel<gemm_tn_256x128>, CUTLASS 3's
+// device_kernel<enable_sm90_or_later<FlashAttnFwdSm90<...>>>, Composable Kernel's kentry<2, ...>.
 bool is_wrapper(std::string_view base) {
-  return is_one_of(base, std::array<std::string_view, 3>{"Kernel", "Kernel2", "kernel"});
+  return is_one_of(base, std::array<std::string_view, 5>{"Kernel", "Kernel2", "kernel",
+                                                         "device_kernel", "kentry"}) ||
+         base.starts_with("enable_sm");
 }
 
 // Kernels that run any function over elements, tensors or a reduction.
@@ -169,8 +172,12 @@ std::string_view last_part(std::string_view name, std::size_t& at) {
 std::string part_of_linkers(std::string_view name) {
   std::size_t at = 3;
   const std::string_view base = last_part(name, at);
-  if (!is_wrapper(base) || !name.substr(at).starts_with("IN")) return std::string(base);
-  at += 2;
+  if (!is_wrapper(base) || !name.substr(at).starts_with("I")) return std::string(base);
+  ++at;
+  while (name.substr(at).starts_with("L") && name.find('E', at) != name.npos)  // a number
+    at = name.find('E', at) + 1;
+  if (!name.substr(at).starts_with("N")) return std::string(base);
+  ++at;
   const std::string_view inner = last_part(name, at);
   return std::string(inner.empty() ? base : inner);
 }
@@ -223,9 +230,8 @@ std::string short_name(std::string_view name) {
   const std::string text = without_clutter(name);
   const std::string base(base_of(text));
   if (is_wrapper(base))
-    if (const auto arguments = arguments_of(text);
-        !arguments.empty() && is_functor(arguments.front()))
-      return short_name(arguments.front());
+    for (const std::string_view argument : arguments_of(text))
+      if (is_functor(argument)) return short_name(argument);
   if (const std::string functor = functor_of(text); !functor.empty())
     return base + "<" + functor + ">";
   return base.empty() ? std::string(name) : base;

@@ -60,6 +60,17 @@ TEST_CASE("a template that only wraps a kernel is called by that") {
       short_name("void a::Kernel<a::reduction::kernel::ReduceSplitK<a::Shape<4, 128>, int> >()") ==
       "ReduceSplitK");
   CHECK(short_name("kernel<float>") == "kernel");
+  CHECK(short_name(
+            "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90"
+            "<flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>(flash::Params)") ==
+        "FlashAttnFwdSm90");
+  CHECK(
+      short_name("void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<int, x>>(z)") ==
+      "GemmUniversal");
+  CHECK(short_name("void ck_tile::kentry<2, ck_tile::FmhaFwdKernel<a, b>>(c)") == "FmhaFwdKernel");
+  CHECK(short_name("_ZN7ck_tile6kentryILi2ENS_13FmhaFwdKernelINS_4tileEEEJEEEvDpT1_") ==
+        "FmhaFwdKernel");
+  CHECK(short_name("_ZN7ck_tile6kentryILi2EiEEvT1_") == "kentry");
 }
 
 TEST_CASE("a kernel that runs any functor is told by its functor") {
