@@ -21,6 +21,12 @@
 namespace trainscope::cli {
 namespace {
 
+// A paragraph below a name.
+std::string below(const std::string& text) {
+  constexpr std::size_t kWidth = 100, kIndent = 4;
+  return wrapped(text, kWidth, kIndent);
+}
+
 std::string range_of(const program::Knob& knob) {
   using program::KnobType;
   switch (knob.type) {
@@ -103,12 +109,11 @@ int knobs_command(bool json) {
     std::cout << report::knobs_json() << "\n";
     return 0;
   }
-  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
-  table.add({"knob", "default", "values", "in PyTorch", "what it is"});
-  for (const program::Knob& knob : program::knobs())
-    table.add(
-        {knob.name, program::show(knob, knob.initial), range_of(knob), knob.pytorch, knob.help});
-  std::cout << table.text();
+  for (const program::Knob& knob : program::knobs()) {
+    std::cout << knob.name << " = " << program::show(knob, knob.initial) << "\n"
+              << below(knob.help) << below("values: " + range_of(knob));
+    if (!knob.pytorch.empty()) std::cout << below("in PyTorch: " + knob.pytorch);
+  }
   return 0;
 }
 
@@ -117,11 +122,8 @@ int metrics_command(bool json) {
     std::cout << report::metrics_json() << "\n";
     return 0;
   }
-  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
-  table.add({"metric", "unit", "what it is"});
   for (const analysis::Metric& metric : analysis::metrics())
-    table.add({metric.name, metric.unit, metric.help});
-  std::cout << table.text();
+    std::cout << metric.name << "  [" << metric.unit << "]\n" << below(metric.help);
   return 0;
 }
 

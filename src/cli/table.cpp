@@ -1,6 +1,7 @@
 #include "cli/table.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/error.h"
 
@@ -37,6 +38,20 @@ std::string TextTable::text() const {
     result += line + "\n";
   }
   return result;
+}
+
+std::string wrapped(const std::string& text, std::size_t most, std::size_t indent) {
+  const std::string begin(indent, ' ');
+  std::string result, line;
+  std::istringstream words(one_line(text));
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + width(line) + 1 + width(word) > most) {
+      result += begin + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line.empty() ? result : result + begin + line + "\n";
 }
 
 }  // namespace trainscope::cli

@@ -1,6 +1,7 @@
 // Plain-text tables with aligned columns.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ class TextTable {
   std::vector<Align> align_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// `text` in lines of at most `most` characters where its words allow, each behind `indent` spaces.
+std::string wrapped(const std::string& text, std::size_t most, std::size_t indent);
 
 }  // namespace trainscope::cli

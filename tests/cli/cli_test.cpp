@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cli/program.h"
@@ -283,6 +284,18 @@ TEST_CASE("the registries print tables and JSON") {
   const Result doctor = run("doctor");
   INFO(doctor.err);
   CHECK(doctor.code == 0);
+}
+
+TEST_CASE("knobs and metrics are told in lines that a terminal has room for") {
+  for (const char* name : {"knobs", "metrics"}) {
+    std::istringstream lines(run(name).out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 110);
+  }
+  const std::string knobs = run("knobs").out;
+  CHECK_THAT(knobs, Catch::Contains("\nloader.pin_memory = false\n") &&
+                        Catch::Contains("    in PyTorch: pin_memory\n") &&
+                        Catch::Contains("    values: true, false\n"));
+  CHECK_THAT(run("metrics").out, Catch::Contains("time.step  [ns]\n    "));
 }
 
 TEST_CASE("machines counts memory in GiB, as PyTorch does, and says so") {
