@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/platform.h"
 #include "base/units.h"
 
@@ -112,6 +113,15 @@ scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>&
   };
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return scenario::run_sweep(sides, std::move(axes), threads, say, interrupted);
+}
+
+void in_parallel_with_progress(std::size_t count, const std::string& what,
+                               const std::function<void(std::size_t)>& work) {
+  ProgressLine line;
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  in_order(count, threads, work, [&](std::size_t done) {
+    if (line.due()) line.say(fmt::format("{} of {} {}", done + 1, count, what));
+  });
 }
 
 }  // namespace trainscope::cli

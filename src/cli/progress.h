@@ -1,6 +1,8 @@
 // A run carried out at the command line: it says how far it is, and Ctrl-C ends it.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include "analysis/run.h"
@@ -16,5 +18,10 @@ analysis::Run run_with_progress(const std::string& label, const program::Config&
 // The same of a sweep, on all cores.
 scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>& sides,
                                     std::vector<scenario::SweepAxis> axes);
+
+// work(0) .. work(count - 1) on all cores, and on a terminal how many of them are done: "12 of 195
+// checks". What one throws is thrown, of the first; Ctrl-C ends the program.
+void in_parallel_with_progress(std::size_t count, const std::string& what,
+                               const std::function<void(std::size_t)>& work);
 
 }  // namespace trainscope::cli

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cuda/calibration/machine_files.h"
 #include "cuda/plugin_loader.h"
@@ -97,9 +98,9 @@ report::ValidationEntry entry_of(const PublishedResult& result) {
 
 int validate_published(bool json) {
   const std::vector<scenario::PublishedCheck> checks = scenario::load_published();
-  std::vector<PublishedResult> results;
-  for (const scenario::PublishedCheck& check : checks)
-    results.push_back(scenario::carry_out(check));
+  std::vector<PublishedResult> results(checks.size());
+  in_parallel_with_progress(checks.size(), "checks",
+                            [&](std::size_t i) { results[i] = scenario::carry_out(checks[i]); });
   if (json) {
     std::vector<report::ValidationEntry> entries;
     for (const PublishedResult& result : results) entries.push_back(entry_of(result));
