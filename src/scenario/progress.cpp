@@ -169,11 +169,33 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
   return found;
 }
 
+namespace {
+
+// The nth of the spans found, by their start; one of the warm-up's steps is that of the measured
+// steps instead where they have so many.
+std::size_t past_warmup(std::size_t nth, const std::vector<trace::SpanId>& found,
+                        const analysis::Run& run) {
+  const trace::Trace& trace = *run.trace;
+  const auto begun_before = [&](Nanos time) {
+    const auto first = std::ranges::lower_bound(
+        found, time, {}, [&](trace::SpanId id) { return trace.spans()[id].start; });
+    return static_cast<std::size_t>(first - found.begin());
+  };
+  const analysis::Measured& measured = run.facts.measured;
+  const std::size_t warm = begun_before(measured.window.start);
+  if (measured.marks.empty() || nth >= warm) return nth;
+  const std::size_t first = begun_before(analysis::step_windows(trace).front().mark.start);
+  if (nth < first || warm + nth - first >= found.size()) return nth;
+  return warm + nth - first;
+}
+
+}  // namespace
+
 std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run) {
   std::vector<trace::SpanId> found = find_spans(focus, run);
   const auto nth = static_cast<std::size_t>(std::max(focus.nth, 0));
   if (nth >= found.size()) return std::nullopt;
-  if (nth > 0) return found[nth];
+  if (nth > 0) return found[past_warmup(nth, found, run)];
   const analysis::Measured& measured = run.facts.measured;
   const auto warms_up = [&](trace::SpanId id) {
     return run.trace->spans()[id].start < measured.window.start;

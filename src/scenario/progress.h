@@ -77,9 +77,10 @@ Verdict judge(const Question& question, const Answer& answer, const Sides& sides
 // caused by that line of the listing where it names one, by start. Empty when there are none.
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run);
 
-// The one of them that is shown: the focus's nth of all, and where it names none the first of the
-// steps that are measured, if any is, or of them, where the focus has no name, the longest. None
-// where there are not so many.
+// The one of them that is shown: the focus's nth, counted from the first of all, but one of a step
+// of the warm-up is counted from the first measured step, where there are so many. Where the focus
+// names no number it is the first of the steps that are measured, if any is, or of them, where it
+// has no name, the longest. None where there are not so many.
 std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run);
 
 // The lines of the listing on which `code` stands, from 1.

@@ -1,4 +1,5 @@
 // Runs beside A and B: kept, looked at under one axis, taken again; and where B stands to A.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "ui/app/layout.h"
@@ -74,6 +75,54 @@ TEST_CASE("the selected span and its namesake begin together, whichever side it 
   // A run against itself stands as it is.
   for (const LineUp how : {LineUp::kFirstKernel, LineUp::kStep})
     CHECK(offset_to_meet(how, *in_a, *in_a, a->trace->end() / 2) == Nanos{0});
+}
+
+namespace {
+
+// Backward's first kernels of all passes over the batch.
+std::vector<trace::SpanId> backward_begins(const trace::Trace& trace) {
+  std::vector<trace::SpanId> kernels;
+  for (trace::SpanId i = 0, n = trace.spans().size(); i < n; ++i)
+    if (trace::is_kernel(trace.spans()[i].category)) kernels.push_back(i);
+  std::ranges::sort(kernels, {}, [&](trace::SpanId i) { return trace.spans()[i].start; });
+  std::vector<trace::SpanId> begins;
+  bool within = false;
+  for (const trace::SpanId i : kernels) {
+    const bool backward = trace.spans()[i].category == trace::Category::kBackward;
+    if (backward && !within) begins.push_back(i);
+    within = backward;
+  }
+  return begins;
+}
+
+}  // namespace
+
+TEST_CASE("a span stands below its like: the same pass of its line or phase in the same step") {
+  const RunPointer a = run_of("A", {"workload=train", "steps=3", "batch_size=64"});
+  const RunPointer in_four =
+      run_of("B", {"workload=train", "steps=3", "batch_size=16", "accumulate_steps=4"});
+  const auto mine = backward_begins(*a->trace), theirs = backward_begins(*in_four->trace);
+  REQUIRE(mine.size() == 3);
+  REQUIRE(theirs.size() == 12);
+  const auto start = [](const RunPointer& run, trace::SpanId id) {
+    return run->trace->spans()[id].start;
+  };
+  // A has one pass, B four: its second stands below A's only one, and A's above B's first.
+  CHECK(offset_to_compare(*a, *in_four, true, theirs[5]) ==
+        start(a, mine[1]) - start(in_four, theirs[5]));
+  CHECK(offset_to_compare(*a, *in_four, false, mine[1]) ==
+        start(a, mine[1]) - start(in_four, theirs[4]));
+  // The line reads otherwise there, but the phase is the same.
+  const RunPointer scaled = run_of(
+      "B", {"workload=train", "steps=3", "batch_size=64", "precision=fp16", "scaler.enabled=true"});
+  const auto of_scaled = backward_begins(*scaled->trace);
+  REQUIRE(of_scaled.size() == 3);
+  CHECK(offset_to_compare(*a, *scaled, false, mine[2]) ==
+        start(a, mine[2]) - start(scaled, of_scaled[2]));
+  // A mark of a step stands below that step's, and where there is no such step nothing does.
+  const RunPointer one = run_of("B", {"workload=train", "steps=1", "batch_size=64"});
+  CHECK_FALSE(offset_to_compare(*a, *one, false, mine[2]));
+  CHECK(offset_to_compare(*a, *a, true, mine[2]) == Nanos{0});
 }
 
 TEST_CASE("B's strip is dragged along the axis, and A's is not") {

@@ -169,7 +169,7 @@ class Application {
   void show_what_step_means();
   void show_explained_span(const scenario::Focus* focus);  // null: the step explains none
   void show_where_to_look(const scenario::Focus& asked);   // of a step that asks for a span
-  void line_up_steps(const scenario::Focus& focus);
+  void line_up_with(const scenario::Focus& focus);
 
   Window* window_;
   Theme theme_;
@@ -179,7 +179,7 @@ class Application {
   Attention attention_;
   std::pair<std::string, std::size_t> pointed_at_;  // the lesson and step of which it was shown
   std::optional<TimeRange> explained_range_;        // what was zoomed to for that step
-  std::optional<Nanos> explained_offset_;           // of B, so that the same steps meet
+  std::optional<Nanos> explained_offset_;           // of B, so that the same work meets
   std::optional<Attention> attention_before_;       // of the lesson, while exploring
   PanelsOpen panels_;
   bool layout_stale_ = false;

@@ -97,10 +97,11 @@ bool points_at_control(const scenario::Focus& focus) {
   return focus.panel.empty() && focus.lane.empty();
 }
 
+// The side is there, and what stands beside it will not change any more.
 bool is_there(const scenario::Focus& focus, const Workspace& workspace) {
+  const auto& sides = workspace.sides();
   const std::size_t side = focus.run == "B" ? 1 : 0;
-  return side < workspace.sides().size() && workspace.sides()[side].run &&
-         !workspace.sides()[side].busy;
+  return side < sides.size() && sides[side].run && std::ranges::none_of(sides, &SideModel::busy);
 }
 
 // A room looks at one thing: what the step points at, once it may be seen.
@@ -182,7 +183,7 @@ void Application::show_explained_span(const scenario::Focus* focus) {
       offset && workspace_.offset() == *offset)
     workspace_.set_offset(0);
   if (workspace_.present.on) return;
-  if (focus) line_up_steps(*focus);
+  if (focus) line_up_with(*focus);
   if (!focus || !show_focus(*focus, workspace_, attention_, true)) {
     if (shown && *shown == destination(timeline)) asked_.push_back("view.fit");
     return;
@@ -194,17 +195,16 @@ void Application::show_explained_span(const scenario::Focus* focus) {
       std::clamp<Nanos>(workspace_.playhead_at(side, begin), 0, workspace_.playhead_end());
 }
 
-// Steps that compare show the same step of both sides below each other.
-void Application::line_up_steps(const scenario::Focus& focus) {
+// What compares shows the same of both sides below each other, unless a person has moved B.
+void Application::line_up_with(const scenario::Focus& focus) {
   const auto& sides = workspace_.sides();
-  if (sides.size() != 2 || !workspace_.can_align_steps() || workspace_.offset() != 0) return;
+  if (sides.size() != 2 || workspace_.offset() != explained_offset_.value_or(0)) return;
+  if (!sides[0].run || !sides[1].run) return;
   const std::size_t side = focus.run == "B" ? 1 : 0;
   const auto meant = scenario::shown_span(focus, *sides[side].run);
-  if (!meant || !sides[0].view || !sides[1].view) return;
-  const Nanos time = sides[side].view->trace->spans()[*meant].start;
-  const Nanos in_a = side == 0 ? time : same_step(*sides[1].view, *sides[0].view, time);
-  const auto offset = offset_to_meet(LineUp::kStep, *sides[0].view, *sides[1].view, in_a);
-  if (!offset || *offset == 0) return;
+  if (!meant) return;
+  const auto offset = offset_to_compare(*sides[0].run, *sides[1].run, side == 1, *meant);
+  if (!offset || *offset == workspace_.offset()) return;
   workspace_.set_offset(*offset);
   explained_offset_ = workspace_.offset();
 }
@@ -243,6 +243,7 @@ void Application::show_where_to_look(const scenario::Focus& asked) {
   std::erase(timeline.collapsed[side], span.lane);
   const auto range = range_to_search(*run.trace, span, workspace_.end());
   if (!range) return;
+  line_up_with(asked);
   const Nanos offset = side > 0 ? workspace_.offset() : 0;
   constexpr double kRoom = 0.1;
   show_range(timeline, {range->start + offset, range->end + offset}, kRoom);

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "analysis/run.h"
 #include "ui/app/indexed_trace.h"
 
 namespace trainscope::ui {
@@ -22,5 +23,11 @@ std::optional<Nanos> offset_to_meet(LineUp how, const IndexedTrace& a, const Ind
 // the other. Nothing where the other has none.
 std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b, bool span_is_of_b,
                                     trace::SpanId span);
+
+// The same for what a span of one run is part of, so that it stands below its like in the same step
+// of the other: the nth pass of its line of the listing, else of its phase, else the step itself.
+// Nothing where one of the two has no such step.
+std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::Run& b,
+                                       bool span_is_of_b, trace::SpanId span);
 
 }  // namespace trainscope::ui
