@@ -91,3 +91,25 @@ TEST_CASE("the panel shows a pipeline, and the mouse moves the playhead along it
     CHECK(cut_text(*ImGui::GetDrawData()).empty());
   }
 }
+
+TEST_CASE("pipelines that stand beside each other are drawn to one scale") {
+  REQUIRE_DRIVER(driver, 1600, 900);
+  const RunPointer a = pipeline("A", "batch_size=12288"), b = pipeline("B", "batch_size=16384");
+  driver->workspace().open_runs({a, b});
+  driver->settle();
+  driver->app().run("layout.gradient_flow");
+  driver->settle();
+  const auto step_of = [&](const RunPointer& run, std::size_t side) {
+    const analysis::StageTimes times = analysis::stage_times(*run->trace);
+    return times.steps[times.step_at(driver->workspace().playhead_of(side))].time;
+  };
+  const analysis::Interval own = step_of(a, 0), longer = step_of(b, 1);
+  const double length = static_cast<double>(longer.end - longer.start);
+  REQUIRE(static_cast<double>(own.end - own.start) < 0.9 * length);
+  // In the middle of A's rows half of B's longer step has gone by.
+  REQUIRE(driver->act(
+      [](ImGuiTestContext* context) { context->ItemClick("//Gradient flow##pair/**/##step"); }));
+  const Nanos now = driver->workspace().playhead.time;
+  CHECK(static_cast<double>(now - own.start) == Approx(length / 2).epsilon(0.01));
+  CHECK(cut_text(*ImGui::GetDrawData()).empty());
+}

@@ -74,6 +74,7 @@ struct SideView {
   const FlowFacts& facts;
   std::size_t side;
   Nanos time;
+  Nanos axis = 0;  // of its strip: the longest step of those beside it
 };
 
 // ---- Its parts ---------------------------------------------------------------------------------
@@ -247,13 +248,32 @@ void draw_scaling(const SideView& view, const ScalingRange& range, const Box& bo
                    shortened(theme.font.text, theme.size.small, words, box.width()), 0.5F);
 }
 
+// The step that its strip shows.
+analysis::Interval step_on_strip(const FlowFacts& facts, Nanos time) {
+  if (facts.is_in_stages()) return facts.stages.steps[facts.stages.step_at(time)].time;
+  if (facts.is_in_units()) return facts.units.at(time).time;
+  if (facts.is_star()) return facts.star.at(time).window;
+  return shown_step(facts.flow, time);
+}
+
+// Steps that are compared are drawn to one scale.
+void give_one_axis(std::vector<SideView>& sides) {
+  Nanos axis = 0;
+  for (const SideView& view : sides) {
+    if (view.facts.is_walk()) return;
+    const analysis::Interval step = step_on_strip(view.facts, view.time);
+    axis = std::max(axis, step.end - step.start);
+  }
+  for (SideView& view : sides) view.axis = axis;
+}
+
 void draw_strip(const SideView& view, const Box& box) {
   const FlowFacts& facts = view.facts;
-  const StepStrip strip = facts.is_in_stages()  ? strip_of(facts.stages, view.time)
-                          : facts.is_in_units() ? strip_of(facts.units, view.time)
-                          : facts.is_star()
-                              ? strip_of(facts.star, facts.work, view.time, box.width())
-                              : strip_of(facts.flow, facts.work, view.time, box.width());
+  StepStrip strip = facts.is_in_stages()  ? strip_of(facts.stages, view.time)
+                    : facts.is_in_units() ? strip_of(facts.units, view.time)
+                    : facts.is_star()     ? strip_of(facts.star, facts.work, view.time, box.width())
+                                      : strip_of(facts.flow, facts.work, view.time, box.width());
+  strip.axis = view.axis;
   const auto moved = draw_step_strip(view.context.theme, "##step", box, strip, view.time);
   if (!moved) return;
   Workspace& workspace = view.context.workspace;
@@ -400,6 +420,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   Box room = padded_room(theme, theme.px(8), theme.px(12));
   if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
   if (shown.empty()) return draw_nothing(context, panel, room);
+  give_one_axis(shown);
   const float gap = theme.px(30), count = static_cast<float>(shown.size());
   const float wide = (room.width() + gap) / count - gap;
   const bool narrow = wide < theme.px(560);

@@ -53,11 +53,15 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
 
 void draw_stage_legend(const Theme& theme, const Box& box, const analysis::StageTimes& times,
                        std::optional<double> bubble) {
-  std::vector<std::string> more{
-      times.is_interleaved() ? "stage:micro-batch, or the micro-batch alone; paler in later stages"
-                             : "with the number of the micro-batch"};
-  if (bubble) more.push_back(fmt::format("bubble {:.1f} %", 100 * *bubble));
-  draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, more);
+  const std::vector<std::string> ways =
+      times.is_interleaved()
+          ? std::vector<std::string>{"stage:micro-batch, or the micro-batch alone; "
+                                     "paler in later stages",
+                                     "number: micro-batch; paler in later stages",
+                                     "paler in later stages"}
+          : std::vector<std::string>{"with the number of the micro-batch"};
+  draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, ways,
+                    bubble ? fmt::format("bubble {:.1f} %", 100 * *bubble) : "");
 }
 
 }  // namespace trainscope::ui

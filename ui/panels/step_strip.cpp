@@ -141,12 +141,17 @@ void add_exposed(StripLane& lane, const IntervalSet& exposed, Interval shown, Na
 
 }  // namespace
 
+Interval shown_step(const analysis::GradientFlow& flow, Nanos time) {
+  const BackwardFlow& backward = flow.at(time);
+  const analysis::StepExposure* step = step_of(flow, backward);
+  return step ? step->window : Interval{backward.begun(), backward.done()};
+}
+
 StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nanos time,
                    float width) {
   const BackwardFlow& backward = flow.at(time);
-  const analysis::StepExposure* step = step_of(flow, backward);
   StepStrip strip;
-  strip.shown = step ? step->window : Interval{backward.begun(), backward.done()};
+  strip.shown = shown_step(flow, time);
   const Nanos apart = pixel_of(strip.shown, width);
   StripLane kernels{"kernels", {}}, sums{"gradients", {}};
   add_bars(kernels, work.kernels, strip.shown, apart);
@@ -188,7 +193,7 @@ StepStrip strip_of(const analysis::StarFlow& flow, const StepWork& work, Nanos t
 
 namespace {
 
-// A step on the screen: times along x.
+// A step on the screen: times along x. Where a longer one stands beside it, it ends before the box.
 struct Scale {
   Interval shown;
   Box box;
@@ -206,6 +211,10 @@ struct Scale {
 Box box_of(const Scale& scale, const StripBar& bar, float top, float bottom) {
   const float left = scale.x(bar.time.start);
   return {{left, top}, {std::max(scale.x(bar.time.end), left + 1.5F), bottom}};
+}
+
+Interval axis_of(const StepStrip& strip) {
+  return {strip.shown.start, std::max(strip.shown.end, strip.shown.start + strip.axis)};
 }
 
 // Of the bars of a category that many share only the widest carries its name.
@@ -320,12 +329,15 @@ void paint_label(const Theme& theme, const Scale& scale, const StripLane& lane, 
   if (left) paint_words(theme, scale, bar, box, *left, size, time);
 }
 
-void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, float top,
-                  float bottom) {
+// Those that can be told apart by their numbers stand apart, also where these have no room.
+void paint_shades(const Theme& theme, const Scale& scale, const StripBar& bar, const Box& box) {
   const Color fill = theme.of(bar.category).fill;
+  const bool apart = bar.is_numbered && box.width() > theme.px(4);
+  const float right = box.max.x - (apart ? theme.px(1) : 0);
   for (const StripShade& shade : bar.shades)
-    ImGui::GetWindowDrawList()->AddRectFilled(
-        {scale.x(shade.time.start), top}, {scale.x(shade.time.end), bottom}, shaded(fill, shade));
+    ImGui::GetWindowDrawList()->AddRectFilled({scale.x(shade.time.start), box.min.y},
+                                              {std::min(scale.x(shade.time.end), right), box.max.y},
+                                              shaded(fill, shade));
 }
 
 void paint_bars(const Theme& theme, const Scale& scale, const StripLane& lane, float top,
@@ -334,7 +346,7 @@ void paint_bars(const Theme& theme, const Scale& scale, const StripLane& lane, f
     const Box box = box_of(scale, bar, top, bottom);
     const CategoryStyle& style = theme.of(bar.category);
     if (!bar.shades.empty())
-      paint_shades(theme, scale, bar, top, bottom);
+      paint_shades(theme, scale, bar, box);
     else if (style.hatched)
       draw_bar(ImGui::GetWindowDrawList(), theme, box, style);
     else
@@ -366,7 +378,7 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
   const bool crowded = strip.lanes.size() > kCrowded;
   const float names = theme.px(66), gap = theme.px(crowded ? 1.5F : 5.0F),
               count = static_cast<float>(strip.lanes.size());
-  const Scale scale{strip.shown, {{box.min.x + names, box.min.y}, box.max}};
+  const Scale scale{axis_of(strip), {{box.min.x + names, box.min.y}, box.max}};
   const float tall = std::max((box.height() + gap) / count - gap, 1.0F);
   const float size = crowded ? theme.size.label : std::min(theme.size.label, tall);
   const std::vector<StripLane> lanes = with_labels_that_fit(theme, scale, strip.lanes);
@@ -380,8 +392,8 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
       named_to = top + tall / 2 + size / 2 + theme.px(1);
     }
     if (strip.has_ground)
-      draw->AddRectFilled({scale.box.min.x, top}, {scale.box.max.x, top + tall}, theme.lane_tone,
-                          theme.px(2));
+      draw->AddRectFilled({scale.box.min.x, top}, {scale.x(strip.shown.end), top + tall},
+                          theme.lane_tone, theme.px(2));
     paint_bars(theme, scale, lanes[i], top, top + tall);
   }
   const bool is_now = time >= strip.shown.start && time <= strip.shown.end;
@@ -398,7 +410,7 @@ std::optional<Nanos> draw_step_strip(const Theme& theme, const char* id, const B
   ImGui::SetCursorScreenPos(scale.box.min);
   ImGui::InvisibleButton(id, {scale.box.width(), scale.box.height()});
   if (!ImGui::IsItemActive()) return std::nullopt;
-  return scale.time(ImGui::GetIO().MousePos.x);
+  return std::min(scale.time(ImGui::GetIO().MousePos.x), strip.shown.end);
 }
 
 }  // namespace trainscope::ui

@@ -49,6 +49,7 @@ struct StripLane {
 };
 struct StepStrip {
   analysis::Interval shown;
+  Nanos axis = 0;  // as long as the longest step beside it, if that is longer than what is shown
   std::vector<StripLane> lanes;
   bool has_ground = false;  // where a lane has no bar, its ground is seen
 };
@@ -59,6 +60,9 @@ void add_bars(StripLane& lane, const analysis::IntervalSet& set, trace::Category
               analysis::Interval shown, Nanos apart);
 void add_bars(StripLane& lane, const analysis::GpuWork& work, analysis::Interval shown,
               Nanos apart);
+
+// The step at a time; of a backward that is in none, that.
+analysis::Interval shown_step(const analysis::GradientFlow& flow, Nanos time);
 
 // Of the step at a time; `width` in pixels is what it is drawn in.
 StepStrip strip_of(const analysis::GradientFlow& flow, const StepWork& work, Nanos time,

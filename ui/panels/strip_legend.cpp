@@ -1,11 +1,13 @@
 #include "ui/panels/strip_legend.h"
 
+#include <algorithm>
+
 #include "ui/panels/step_strip.h"
 
 namespace trainscope::ui {
 
 void draw_strip_legend(const Theme& theme, const Box& box, const std::vector<LegendItem>& items,
-                       const std::vector<std::string>& more) {
+                       const std::vector<std::string>& ways, const std::string& figure) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float side = theme.px(11), middle = box.centre().y;
   float left = box.min.x;
@@ -26,8 +28,13 @@ void draw_strip_legend(const Theme& theme, const Box& box, const std::vector<Leg
     left += side + theme.px(6);
     word(item.words, theme.muted);
   }
-  for (std::size_t i = 0; i < more.size(); ++i)
-    if (!word(more[i], i + 1 == more.size() ? theme.text : theme.muted)) return;
+  const auto width_of = [&](const std::string& text) {
+    return text.empty() ? 0 : text_size(theme.font.text, theme.size.small, text).x + theme.px(16);
+  };
+  const float end = box.max.x + theme.px(16) - width_of(figure);
+  const auto fits = [&](const std::string& text) { return left + width_of(text) <= end; };
+  if (const auto way = std::ranges::find_if(ways, fits); way != ways.end()) word(*way, theme.muted);
+  if (!figure.empty()) word(figure, theme.text);
 }
 
 }  // namespace trainscope::ui

@@ -15,8 +15,9 @@ struct LegendItem {
   float busy = 1;  // as of StripShade
 };
 
-// As much of it as fits: the colours, then more words, of which the last is not muted.
+// As much of it as fits: the colours, then in the first of several ways that fits what else there
+// is to be known, and a figure, which matters more than that.
 void draw_strip_legend(const Theme& theme, const Box& box, const std::vector<LegendItem>& items,
-                       const std::vector<std::string>& more);
+                       const std::vector<std::string>& ways, const std::string& figure);
 
 }  // namespace trainscope::ui

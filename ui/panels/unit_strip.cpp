@@ -74,7 +74,7 @@ void draw_unit_legend(const Theme& theme, const Box& box, const analysis::UnitTi
                      {Category::kBackward, "backward"},
                      {Category::kCollective, collectives_of(times)},
                      {Category::kForward, unit_words(times, time), kPale}},
-                    {});
+                    {}, "");
 }
 
 }  // namespace trainscope::ui
