@@ -373,6 +373,31 @@ TEST_CASE("deep inside a run the axis keeps short labels that differ") {
   CHECK(labels.count("14.2002 ms") == 1);
 }
 
+TEST_CASE(
+    "a length can be read from the axis wherever one looks: two labels, in most places three") {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> digits(3, 10.5), where(-1, 1), pixels(450, 2000);
+  constexpr float kRoom = 112, kLetter = kRoom / 14;
+  for (int i = 0; i < 4000; ++i) {
+    const auto range = static_cast<Nanos>(std::pow(10, digits(random)));
+    const double begin = where(random) * std::pow(10, digits(random));
+    if (std::abs(begin) > 1e6 * static_cast<double>(range)) continue;
+    const auto start = static_cast<Nanos>(begin);
+    const auto width = static_cast<float>(pixels(random));
+    CAPTURE(start, range, width);
+    std::size_t whole = 0;
+    float free_from = -kRoom;
+    for (const Tick& tick : axis_ticks(start, start + range, width, kRoom)) {
+      if (!tick.major) continue;
+      const float half = kLetter * static_cast<float>(tick.label.size()) / 2;
+      CHECK(tick.x - half >= free_from);
+      free_from = tick.x + half;
+      whole += free_from <= width;
+    }
+    CHECK(whole >= (width < 720 ? 2 : 3));
+  }
+}
+
 TEST_CASE("the axis serves times before zero and whole hours") {
   for (const auto& tick : axis_ticks(-5000, 5000, 500, 100)) CHECK(tick.x >= 0);
   CHECK(axis_ticks(-5000, 5000, 500, 100).size() > 3);

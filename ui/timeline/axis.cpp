@@ -35,28 +35,73 @@ int decimals_for(Nanos step, Unit unit) {
   return decimals;
 }
 
+// The next finer of 10, 5, 4, 2, 1; 0: there is none.
+Nanos finer(Nanos step) {
+  Nanos decade = 1;
+  while (decade <= step / 10) decade *= 10;
+  const Nanos factor = step / decade;
+  if (factor == 1) return decade / 2;
+  return factor == 2 ? decade : factor == 4 ? 2 * decade : 4 * decade;
+}
+
+// What is shown of the axis.
+struct View {
+  Nanos start, end;
+  double nanos_per_pixel;
+  Unit unit;
+
+  std::string label(Nanos time, Nanos step) const {
+    return fmt::format("{:.{}f} {}", static_cast<double>(time) / static_cast<double>(unit.nanos),
+                       decimals_for(step, unit), unit.name);
+  }
+  std::size_t letters(Nanos step) const {
+    return std::max(label(start, step).size(), label(end, step).size());
+  }
+};
+
+// How many labels stand whole in the view, of letters so wide.
+Nanos labels_of(const View& view, Nanos step, double letter) {
+  const double half = 0.5 * static_cast<double>(view.letters(step)) * letter;
+  const Nanos end = view.end - static_cast<Nanos>(half * view.nanos_per_pixel);
+  if (end < view.start) return 0;
+  const auto below = [step](Nanos time) {
+    return time >= 0 ? time / step : -((step - 1 - time) / step);
+  };
+  return below(end) - below(view.start - 1);
+}
+
+// From one label no length can be read: where a few fit that have less room, those of a finer step.
+Nanos step_of(const View& view, double label_room) {
+  constexpr Nanos kWanted = 3;
+  const double letter = label_room / 14;
+  Nanos best = step_for(view.nanos_per_pixel * label_room);
+  for (Nanos step = finer(best); step > 0 && labels_of(view, best, letter) < kWanted;
+       step = finer(step)) {
+    const double needed = static_cast<double>(view.letters(step) + 1) * letter;
+    if (static_cast<double>(step) < needed * view.nanos_per_pixel) break;
+    if (labels_of(view, step, letter) > labels_of(view, best, letter)) best = step;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<Tick> axis_ticks(Nanos view_start, Nanos view_end, float width, float label_room) {
   std::vector<Tick> ticks;
   const Nanos range = view_end - view_start;
   if (range <= 0 || width <= 0 || label_room <= 0) return ticks;
-  const double nanos_per_pixel = static_cast<double>(range) / width;
-  const Nanos step = step_for(nanos_per_pixel * label_room);
+  const View view{view_start, view_end, static_cast<double>(range) / width,
+                  unit_for(std::max(std::abs(view_start), std::abs(view_end)))};
+  const Nanos step = step_of(view, label_room);
   const Nanos minor = step % 2 == 0 ? step / 2 : step;
-  const Unit unit = unit_for(std::max(std::abs(view_start), std::abs(view_end)));
-  const int decimals = decimals_for(step, unit);
   const Nanos rest = ((view_start % minor) + minor) % minor;
   for (Nanos time = rest == 0 ? view_start : view_start - rest + minor; time <= view_end;
        time += minor) {
     Tick tick;
     tick.time = time;
-    tick.x = static_cast<float>(static_cast<double>(time - view_start) / nanos_per_pixel);
+    tick.x = static_cast<float>(static_cast<double>(time - view_start) / view.nanos_per_pixel);
     tick.major = time % step == 0;
-    if (tick.major)
-      tick.label =
-          fmt::format("{:.{}f} {}", static_cast<double>(time) / static_cast<double>(unit.nanos),
-                      decimals, unit.name);
+    if (tick.major) tick.label = view.label(time, step);
     ticks.push_back(std::move(tick));
   }
   return ticks;
