@@ -6,6 +6,7 @@
 #include "ui/app/shortcuts.h"
 #include "ui/panels/palette.h"
 
+using namespace trainscope;
 using namespace trainscope::ui;
 
 TEST_CASE("every action does something, and nothing is done that is no action") {
@@ -32,6 +33,19 @@ TEST_CASE("shortcuts can be read and are each one action's") {
     CHECK(is_readable(action.shortcut));
     if (action.id != "timeline.leave") CHECK(taken.insert(action.shortcut).second);
   }
+}
+
+TEST_CASE("a lesson is found by its subject, after what is called so") {
+  const std::vector<scenario::Lesson> lessons = scenario::all_lessons();
+  const auto found = matching_lessons(lessons, "fsdp");
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().id.starts_with(kOpenLesson));
+  const auto list = matching_actions("fsdp", {}, found);
+  REQUIRE(list.size() >= found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(list[i] == &found[i]);
+  const auto about_memory = matching_lessons(lessons, "memory");
+  REQUIRE_FALSE(about_memory.empty());
+  CHECK(matching_actions("memory", {}, about_memory).front()->id == "view.memory_lanes");
 }
 
 TEST_CASE("a few letters find an action") {

@@ -10,7 +10,6 @@
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
-#include "ui/panels/shelf.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/top_bar.h"
 
@@ -25,13 +24,12 @@ Application::Application(Window& window, ThemeMode mode, analysis::GpuRuns::Open
 // ---- Actions -----------------------------------------------------------------------------------
 
 bool Application::can(std::string_view action) const {
-  if (action.starts_with(kOpenRecent)) return true;
+  if (action.starts_with(kOpenRecent) || action.starts_with(kOpenLesson)) return true;
   const Binding* binding = find_binding(action);
   return binding && binding->enabled(*this);
 }
 
 void Application::run(std::string_view action) {
-  static constexpr std::string_view kOpenLesson = "open-lesson ";
   static constexpr std::string_view kMachinesOf = "machines-of ";
   static constexpr std::string_view kChooseMachine = "choose-machine ";
   static constexpr std::string_view kDropRun = "runs-drop ", kTakeRun = "runs-take ";
@@ -239,10 +237,12 @@ void Application::draw() {
   attention_.pointed_knob.clear();  // the panels tell it anew
   advance_playhead();
   draw_top_bar(shared);
-  if (workspace_.screen() == Screen::kShelf)
-    draw_shelf(shared);
-  else
+  if (workspace_.screen() == Screen::kShelf) {
+    draw_shelf(shared, shelf_);
+  } else {
+    shelf_ = {};
     draw_panels(shared);
+  }
   show_what_step_means();
   show_panel_asked_for();
   // The sheet that asked for the name is gone from this frame.

@@ -35,6 +35,7 @@
 #include "ui/panels/roofline.h"
 #include "ui/panels/runs.h"
 #include "ui/panels/sheet.h"
+#include "ui/panels/shelf.h"
 #include "ui/panels/sm_array.h"
 #include "ui/panels/summary.h"
 #include "ui/panels/sweep.h"
@@ -203,6 +204,7 @@ class Application {
   RunsPanel runs_;
   SweepPanel sweep_;
   PalettePanel palette_;
+  ShelfPanel shelf_;
   MachineChooser machines_;
   OpenSheet open_sheet_;
   // Saved runs that are being read: large ones take seconds.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "scenario/lesson_search.h"
 #include "ui/panels/sheet.h"
 
 namespace trainscope::ui {
@@ -40,7 +41,10 @@ void action_row(const PanelContext& context, const ActionInfo& action, bool chos
 }
 
 void draw_list(const PanelContext& context, PalettePanel& panel) {
-  auto list = matching_actions(panel.words, panel.more);
+  const auto lessons = panel.words.empty()
+                           ? std::vector<ActionInfo>()
+                           : matching_lessons(context.workspace.shelf(), panel.words);
+  auto list = matching_actions(panel.words, panel.more, lessons);
   // What can be done now comes first.
   std::stable_partition(list.begin(), list.end(),
                         [&](const ActionInfo* action) { return context.can(action->id); });
@@ -49,7 +53,7 @@ void draw_list(const PanelContext& context, PalettePanel& panel) {
   panel.chosen = count == 0 ? 0 : (panel.chosen + count) % count;
   if (count == 0)
     text(context.theme.font.text, context.theme.size.small, context.theme.muted,
-         "No action is called that.");
+         "No action is called that, and no lesson is about it.");
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter);
   for (int i = 0; i < count; ++i) {
@@ -68,13 +72,15 @@ std::string lowered(std::string text) {
   return text;
 }
 
+constexpr int kCalledSo = 100000, kAboutIt = 50000;
+
 // Letters that stand together in the label weigh most, its beginning more, and those that are
 // nearly all of it; then scattered ones.
 bool fits(const ActionInfo& action, const std::string& words, int& score) {
   const std::size_t at = lowered(action.label).find(lowered(words));
   if (at != std::string::npos) {
     const std::size_t beyond = std::min<std::size_t>(action.label.size() - words.size(), 99);
-    score = 100000 - 100 * static_cast<int>(at) - static_cast<int>(beyond);
+    score = kCalledSo - 100 * static_cast<int>(at) - static_cast<int>(beyond);
     return true;
   }
   const std::string all = action.label + " " + action.id;
@@ -83,14 +89,25 @@ bool fits(const ActionInfo& action, const std::string& words, int& score) {
 
 }  // namespace
 
+std::vector<ActionInfo> matching_lessons(const std::vector<scenario::Lesson>& lessons,
+                                         const std::string& words) {
+  std::vector<ActionInfo> found;
+  for (const scenario::Lesson* lesson : scenario::lessons_about(lessons, words))
+    found.push_back({std::string(kOpenLesson) + lesson->id, lesson->title, "",
+                     lesson->say("Lesson") + ": " + scenario::subject_line(*lesson)});
+  return found;
+}
+
 std::vector<const ActionInfo*> matching_actions(const std::string& words,
-                                                const std::vector<ActionInfo>& more) {
+                                                const std::vector<ActionInfo>& more,
+                                                const std::vector<ActionInfo>& lessons) {
   std::vector<std::pair<int, const ActionInfo*>> scored;
   for (const auto* some : {&actions(), &more})
     for (const ActionInfo& action : *some) {
       int score = 0;
       if (words.empty() || fits(action, words, score)) scored.emplace_back(score, &action);
     }
+  for (const ActionInfo& lesson : lessons) scored.emplace_back(kAboutIt, &lesson);
   std::stable_sort(scored.begin(), scored.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const ActionInfo*> list;
@@ -103,7 +120,7 @@ void draw_palette(const PanelContext& context, PalettePanel& panel) {
   if (panel.just_opened) ImGui::SetKeyboardFocusHere();
   panel.just_opened = false;
   ImGui::SetNextItemWidth(-1);
-  if (ImGui::InputTextWithHint("##words", "What do you want to do?", &panel.words))
+  if (ImGui::InputTextWithHint("##words", "What do you want to do, or learn about?", &panel.words))
     panel.chosen = 0;
   ImGui::Dummy({0, context.theme.px(2)});
   ImGui::BeginChild("##list");

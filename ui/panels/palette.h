@@ -1,4 +1,4 @@
-// "Find an action": a few letters, a list, Enter.
+// "Find an action": a few letters, a list, Enter. Lessons are found there by what they are about.
 #pragma once
 
 #include <string>
@@ -21,10 +21,20 @@ struct PalettePanel {
 // "open-recent 3": the file of that place in the list of those opened lately.
 inline constexpr std::string_view kOpenRecent = "open-recent ";
 
+// "open-lesson fuse-it".
+inline constexpr std::string_view kOpenLesson = "open-lesson ";
+
 void draw_palette(const PanelContext& context, PalettePanel& panel);
 
+// Opening each lesson that is about the words, best first.
+std::vector<ActionInfo> matching_lessons(const std::vector<scenario::Lesson>& lessons,
+                                         const std::string& words);
+
 // The actions that the letters fit, best first; all of them for no letters, those of `more` last.
+// `lessons` fit already: they come after what is called so, before what the letters are scattered
+// in.
 std::vector<const ActionInfo*> matching_actions(const std::string& words,
-                                                const std::vector<ActionInfo>& more = {});
+                                                const std::vector<ActionInfo>& more = {},
+                                                const std::vector<ActionInfo>& lessons = {});
 
 }  // namespace trainscope::ui

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui_internal.h>
+#include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "scenario/course.h"
+#include "scenario/lesson_search.h"
 #include "ui/app/prerequisite.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/markdown.h"
@@ -80,7 +82,7 @@ float draw_mark(const Theme& theme, const Mark& mark, float right, float y) {
   return right - width - 2 * pad;
 }
 
-// What the lesson is about, in its last lines: what one hears, or what should come first.
+// What one hears of what the lesson is about.
 void draw_card_text(const Theme& theme, const CourseEntry& entry, float width) {
   const scenario::Lesson& lesson = *entry.lesson;
   const MarkdownStyle style{.width = width, .size = theme.size.small, .color = theme.muted};
@@ -111,7 +113,10 @@ bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& e
   draw_text(draw, theme.font.strong, theme.size.heading, {at.x + pad, at.y + pad + label * 1.7F},
             theme.text,
             shortened(theme.font.strong, theme.size.heading, lesson.title, width - 2 * pad));
-  ImGui::SetCursorScreenPos({at.x + pad, at.y + pad + label * 1.7F + theme.size.heading * 1.6F});
+  const float subject = at.y + pad + label * 1.7F + theme.size.heading * 1.6F;
+  draw_text(draw, theme.font.text, label, {at.x + pad, subject}, theme.muted,
+            shortened(theme.font.text, label, scenario::subject_line(lesson), width - 2 * pad));
+  ImGui::SetCursorScreenPos({at.x + pad, subject + theme.px(20)});
   draw_card_text(theme, entry, width - 2 * pad);
   if (!entry.after.empty())
     draw_text(
@@ -126,16 +131,16 @@ bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& e
 
 // The lesson that was pressed; null: none was.
 const scenario::Lesson* draw_track(const Theme& theme, const ShelfWords& say,
-                                   const scenario::Track& track, float width) {
+                                   const scenario::Track& track, float width, bool counts) {
   const int columns = std::max(1, static_cast<int>(width / theme.px(430)));
-  const float gap = theme.size.gap, height = theme.px(138);
+  const float gap = theme.size.gap, height = theme.px(158);
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const ImVec2 head = ImGui::GetCursorScreenPos();
   text(theme.font.strong, theme.size.heading, theme.text, track.title);
   const float room =
       width - text_size(theme.font.strong, theme.size.heading, track.title).x - theme.px(16);
   const std::string done = say.with("{} of {} done", track.done(), track.lessons.size());
-  if (text_size(theme.font.text, theme.size.small, done).x <= room)
+  if (counts && text_size(theme.font.text, theme.size.small, done).x <= room)
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
                      head.y + theme.size.heading * 0.6F, theme.faint, done, 1);
   const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -151,12 +156,79 @@ const scenario::Lesson* draw_track(const Theme& theme, const ShelfWords& say,
 }
 
 void draw_cards(const PanelContext& context, const ShelfWords& say,
-                const std::vector<scenario::Track>& tracks, float width) {
+                const std::vector<scenario::Track>& tracks, float width, bool all) {
   const scenario::Lesson* chosen = nullptr;
   for (const scenario::Track& track : tracks)
-    if (const scenario::Lesson* lesson = draw_track(context.theme, say, track, width))
+    if (const scenario::Lesson* lesson = draw_track(context.theme, say, track, width, all))
       chosen = lesson;
   if (chosen) context.ask("open-lesson " + chosen->id);
+}
+
+// ---- Looking for lessons -----------------------------------------------------------------------
+
+// Those that are about the words.
+std::vector<scenario::Track> found_in(std::vector<scenario::Track> tracks,
+                                      const std::string& words) {
+  if (words.empty()) return tracks;
+  for (scenario::Track& track : tracks)
+    std::erase_if(track.lessons, [&](const CourseEntry& entry) {
+      return scenario::relevance(*entry.lesson, words) == 0;
+    });
+  std::erase_if(tracks, [](const scenario::Track& track) { return track.lessons.empty(); });
+  return tracks;
+}
+
+// Letters that are typed while nothing else has the keys are the beginning of a search.
+void take_letters(ShelfPanel& panel) {
+  const bool free = !panel.active && !ImGui::IsAnyItemActive() &&
+                    !ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
+  if (!free) return;
+  for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
+    if (letter <= ' ' || letter == 127) continue;
+    char bytes[5] = {};
+    ImTextCharToUtf8(bytes, letter);
+    panel.words += bytes;
+    panel.typed = true;
+  }
+  if (panel.typed) ImGui::SetKeyboardFocusHere();
+}
+
+// True: Enter was pressed in it.
+bool draw_search(const Theme& theme, const std::string& hint, ShelfPanel& panel, float width) {
+  take_letters(panel);
+  ImGui::SetNextItemWidth(width);
+  ImGui::PushFont(theme.font.text, theme.size.small);
+  const bool enter = ImGui::InputTextWithHint(
+      "##words", hint.c_str(), &panel.words,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_EscapeClearsAll);
+  ImGui::PopFont();
+  panel.active = ImGui::IsItemActive();
+  // A field that is given the keys marks all that stands in it: the next letter would replace it.
+  if (ImGuiInputTextState* state = ImGui::GetInputTextState(ImGui::GetItemID());
+      panel.active && panel.typed && state) {
+    state->ClearSelection();
+    panel.typed = false;
+  }
+  return enter;
+}
+
+// What stands below the heading: what lessons are, and beside it, or below where there is no room,
+// the field.
+bool draw_lead(const Theme& theme, const ShelfWords& say, ShelfPanel& panel, float width) {
+  const std::string is =
+      say("Each is one experiment: you predict, it runs, the difference is explained.");
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float words = text_size(theme.font.text, theme.size.text, is).x;
+  const std::string hint = say("Find a lesson: a word, a knob");
+  const float wanted = text_size(theme.font.text, theme.size.small, hint).x + theme.px(32);
+  const float field = std::min(std::max(theme.px(300), wanted), width), left = width - field;
+  text(theme.font.text, theme.size.text, theme.muted, is, words > width);
+  if (words + theme.px(16) > left) return draw_search(theme, hint, panel, field);
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({at.x + left, at.y - theme.px(4)});
+  const bool enter = draw_search(theme, hint, panel, field);
+  ImGui::SetCursorScreenPos({below.x, std::max(below.y, ImGui::GetCursorScreenPos().y)});
+  return enter;
 }
 
 // A lesson that is worth another go names what to take before it, too.
@@ -200,6 +272,19 @@ void draw_so_far(const Theme& theme, const ShelfWords& say, const std::string& w
   }
 }
 
+// Enter opens the one that is most about the words.
+void draw_found(const PanelContext& context, const ShelfWords& say,
+                const std::vector<scenario::Track>& found, float width, const std::string& words,
+                bool enter) {
+  draw_cards(context, say, found, width, words.empty());
+  if (words.empty()) return;
+  if (found.empty())
+    text(context.theme.font.text, context.theme.size.text, context.theme.muted,
+         say("No lesson is about that."));
+  const auto best = scenario::lessons_about(context.workspace.shelf(), words);
+  if (enter && !best.empty()) context.ask("open-lesson " + best.front()->id);
+}
+
 void begin_room_below_bar(const Theme& theme) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos({viewport->WorkPos.x, viewport->WorkPos.y + theme.size.top_bar});
@@ -220,7 +305,7 @@ float shelf_height(const Theme& theme) {
   return theme.size.top_bar + shelf->ContentSize.y + 2 * shelf->WindowPadding.y + theme.px(24);
 }
 
-void draw_shelf(const PanelContext& context) {
+void draw_shelf(const PanelContext& context, ShelfPanel& panel) {
   const Theme& theme = context.theme;
   begin_room_below_bar(theme);
   const float room = ImGui::GetContentRegionAvail().x;
@@ -239,10 +324,7 @@ void draw_shelf(const PanelContext& context) {
                 title.x + text_size(theme.font.strong, theme.size.figure, heading).x + theme.px(16),
                 title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, heading);
-  const std::string is =
-      say("Each is one experiment: you predict, it runs, the difference is explained.");
-  const bool wraps = text_size(theme.font.text, theme.size.text, is).x > width;
-  text(theme.font.text, theme.size.text, theme.muted, is, wraps);
+  const bool enter = draw_lead(theme, say, panel, width);
   ImGui::Dummy({0, theme.px(10)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
   if (!context.workspace.shelf_error().empty()) {
@@ -254,7 +336,7 @@ void draw_shelf(const PanelContext& context) {
   } else if (lessons.empty()) {
     text(theme.font.text, theme.size.text, theme.muted, "There are no lessons here.");
   }
-  if (!lessons.empty()) draw_cards(context, say, tracks, width);
+  draw_found(context, say, found_in(tracks, panel.words), width, panel.words, enter);
   ImGui::Dummy({0, theme.px(16)});
   text(theme.font.strong, theme.size.heading, theme.text, say("A recording of your own"));
   text(theme.font.text, theme.size.text, theme.muted,
