@@ -139,9 +139,6 @@ std::vector<int> lines_with(const std::string& code, const program::Listing& lis
   return found;
 }
 
-namespace {
-
-// The line that a focus names; 0: any. Nothing where the listing lacks it.
 std::optional<int> line_of(const Focus& focus, const analysis::Run& run) {
   if (focus.code.empty()) return focus.line;
   if (!run.program) return std::nullopt;
@@ -149,8 +146,6 @@ std::optional<int> line_of(const Focus& focus, const analysis::Run& run) {
   if (lines.empty()) return std::nullopt;
   return lines.front();
 }
-
-}  // namespace
 
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run) {
   const trace::Trace& trace = *run.trace;

@@ -83,6 +83,9 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
 // has no name, the longest. None where there are not so many.
 std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run);
 
+// The line that a focus names; 0: any. None where the run's listing lacks it.
+std::optional<int> line_of(const Focus& focus, const analysis::Run& run);
+
 // The lines of the listing on which `code` stands, from 1.
 std::vector<int> lines_with(const std::string& code, const program::Listing& listing);
 

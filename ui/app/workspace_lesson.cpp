@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "scenario/grade.h"
+#include "scenario/wrong_span.h"
 #include "ui/app/lesson_answers.h"
 #include "ui/app/side_model.h"
 #include "ui/app/workspace.h"
@@ -211,9 +212,11 @@ void Workspace::select_span(std::size_t side, trace::SpanId span) {
         scenario::ChosenSpan{SideModel::label_of(side), lane, trace.name(chosen), chosen.start};
   const std::string line =
       chosen.line > 0 ? ", " + lesson_->lesson.say("line") + " " + std::to_string(chosen.line) : "";
-  lesson_->remark = right ? ""
-                          : SideModel::label_of(side) + ", " + lane + ": \"" + trace.name(chosen) +
-                                "\"" + line + ". " + lesson_->lesson.say("Look again.");
+  lesson_->remark =
+      right ? ""
+            : SideModel::label_of(side) + ", " + lane + ": \"" + trace.name(chosen) + "\"" + line +
+                  ". " +
+                  scenario::wrong_span(lesson_->lesson, *question->span, *sides_[side].run, span);
 }
 
 }  // namespace trainscope::ui
