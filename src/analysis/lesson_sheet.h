@@ -33,8 +33,11 @@ struct SheetStep {
   std::string kind;   // "predict", a lesson's word
   std::string title;  // "Predict"
   std::string text;
+  std::string asked;  // the same with blanks for what only the runs say: to work on
   std::string hint;
-  std::string explain;  // after the answer
+  std::string explain;      // after the answer
+  bool of_own_run = false;  // it speaks of knobs that a learner turned: sentences with numbers of
+                            // that run, which nobody made, are left out of it
   SheetAnswer asks = SheetAnswer::kNone;
   std::vector<SheetOption> options;  // of a choice
   std::string answer;                // of a number, a span, words: what is right, as it is read
@@ -52,8 +55,9 @@ struct LessonSheet {
   std::vector<SheetStep> steps;
   std::vector<SheetStep> looked_back;  // the questions of before the run, once all is known
   std::vector<std::pair<std::string, std::string>> terms;  // a word, and what it means
-  std::string limits;                                      // what the model leaves out
-  std::string notes;                                       // the lecturer's
+  std::vector<std::string> metrics;  // by name: those that the lesson is about, in these runs
+  std::string limits;                // what the model leaves out
+  std::string notes;                 // the lecturer's
   // The sheet's own words in its language, by the English ones; what is not there stays English.
   std::map<std::string, std::string, std::less<>> words;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/metrics.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/html.h"
@@ -92,7 +93,7 @@ class Sheet {
   // What the run step says, under the title of what happened.
   std::string run_words() const {
     std::string html;
-    if (input_.runs.size() == 2) {
+    if (input_.answers && input_.runs.size() == 2) {
       const std::string words = headline(*input_.runs[0], *input_.runs[1], speech_of(sheet_));
       if (!words.empty()) html += "<p class=\"headline\">" + html_text(words) + "</p>";
     }
@@ -101,6 +102,24 @@ class Sheet {
     // Said again here, where the answers begin.
     html += caveat();
     return html.empty() ? "" : "<div class=\"run-words\">" + html + "</div>";
+  }
+
+  // The lesson's metrics with a cell for each side, to be filled in.
+  std::string table_to_fill() const {
+    std::string rows;
+    for (const std::string& name : sheet_.metrics) {
+      rows += "<tr><th scope=\"row\">" + say(analysis::find_metric(name).label.c_str()) + "</th>";
+      for (std::size_t i = 0; i < input_.runs.size(); ++i) rows += "<td class=\"number\"></td>";
+      rows += "</tr>\n";
+    }
+    if (rows.empty()) return "";
+    std::string head = "<th scope=\"col\">" + say("metric") + "</th>";
+    for (const analysis::Run* run : input_.runs)
+      head += "<th scope=\"col\" class=\"number\">" + html_text(run->label) + "</th>";
+    return panel("compare", say("Compare"),
+                 "<p class=\"muted\">" + say("To be filled in: what you read of the runs.") +
+                     "</p>\n<table class=\"metrics to-fill\"><thead><tr>" + head +
+                     "</tr></thead><tbody>\n" + rows + "</tbody></table>\n");
   }
 
   std::string ending() const {
@@ -132,7 +151,7 @@ class Sheet {
     const bool told = input_.answers || step.kind != "explain";
     std::string html =
         "<section class=\"panel card\">\n<p class=\"kind\">" + say(step.title.c_str()) + "</p>\n";
-    html += told ? paragraphs(step.text)
+    html += told ? paragraphs(input_.answers ? step.text : step.asked)
                  : "<p>" + say("Say in your own words why the runs differ here.") + "</p>";
     html += options(step);
     if (input_.answers && !step.hint.empty())
@@ -194,7 +213,12 @@ class Sheet {
   std::string answer(const SheetStep& step) const {
     if (!input_.answers || step.before_run) return "";
     return undecided(step) + labelled("Answer", step.answer) +
-           labelled("What decides", step.depends) + labelled("Why", step.explain);
+           labelled("What decides", step.depends) + labelled("Why", step.explain) + own_run(step);
+  }
+
+  std::string own_run(const SheetStep& step) const {
+    if (!step.of_own_run) return "";
+    return "<p class=\"muted small\">" + say("The numbers are those of one's own run.") + "</p>\n";
   }
 
  public:
@@ -235,10 +259,13 @@ std::string handout_html(const HandoutInput& input) {
   parts["run_title"] = sheet.say("What happened");
   parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
   parts["run_words"] = sheet.run_words();
-  parts["picture"] = picture_svg(views, report.speech, kPaperWidth);
+  PictureView paper;
+  paper.width = kPaperWidth;
+  paper.told = input.answers;
+  parts["picture"] = picture_svg(views, report.speech, paper);
   parts["legend"] = legend_html(views, report.speech);
-  parts["loss"] = loss_html(views, report.speech);
-  parts["compare"] = compare_html(report, views);
+  parts["loss"] = loss_html(views, report.speech, input.answers);
+  parts["compare"] = input.answers ? compare_html(report, views) : sheet.table_to_fill();
   parts["after"] = sheet.looked_back() + sheet.cards(false);
   parts["ending"] = sheet.ending();
   parts["footer"] = footer_html(report, views);

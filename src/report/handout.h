@@ -17,8 +17,9 @@ struct HandoutInput {
   analysis::LessonSheet sheet;
   std::vector<const analysis::Run*> runs;  // A and B, as the lesson sets them
   std::string version;                     // of Trainscope; empty: not shown
-  // The right answers, their reasons, the explanations, the hints and the lecturer's notes; without
-  // them it is a sheet to work on.
+  // The right answers, their reasons, the explanations, the hints, the lecturer's notes, and what
+  // the runs come to; without them it is a sheet to work on: the timelines without a total, and
+  // blanks for what is read of them.
   bool answers = true;
 };
 

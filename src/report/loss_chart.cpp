@@ -201,8 +201,7 @@ std::string accuracy_words(const analysis::LossCurve::Accuracy& tried, const Spe
              : told(speech, "{} of the test set right after {} steps", share, tried.step);
 }
 
-std::string words(const std::vector<RunView>& views, const Curve& curve, const Speech& speech) {
-  const analysis::LossCurve& loss = curve.loss;
+std::string words(const analysis::LossCurve& loss, const Speech& speech) {
   const auto number = [&](double value) { return speech.number(fmt::format("{:.4g}", value)); };
   const auto last = std::find_if(loss.loss.rbegin(), loss.loss.rend(),
                                  [](double value) { return !std::isnan(value); });
@@ -212,6 +211,11 @@ std::string words(const std::vector<RunView>& views, const Curve& curve, const S
   if (loss.diverged) text += "; " + told(speech, "no number from step {} on", *loss.diverged);
   if (!loss.skipped.empty()) text += "; " + skipped_words(loss.skipped.size(), speech);
   if (!loss.accuracy.empty()) text += "; " + accuracy_words(loss.accuracy.back(), speech);
+  return text;
+}
+
+std::string paragraph(const std::vector<RunView>& views, const Curve& curve,
+                      const std::string& text) {
   return "<p>" + side_mark(views, curve.run) + " " +
          fmt::format("<span class=\"line side-{}\"></span> ", curve.run) + html_text(text) +
          "</p>\n";
@@ -219,16 +223,16 @@ std::string words(const std::vector<RunView>& views, const Curve& curve, const S
 
 }  // namespace
 
-std::string loss_html(const std::vector<RunView>& views, const Speech& speech) {
+std::string loss_html(const std::vector<RunView>& views, const Speech& speech, bool told) {
   const std::vector<Curve> curves = curves_of(views);
   if (curves.empty()) return "";
   const Axes axes = axes_of(curves);
   std::string svg = grid(axes, speech) + lines(curves, axes), paragraphs;
   for (const Curve& curve : curves) {
     svg += marks(curve, axes);
-    paragraphs += words(views, curve, speech);
+    paragraphs += paragraph(views, curve, told ? words(curve.loss, speech) : std::string());
   }
-  svg += target(curves, axes, speech);
+  if (told) svg += target(curves, axes, speech);
   return "<section class=\"panel losses\" aria-labelledby=\"loss-title\">\n<div class=\"head\">"
          "<h2 id=\"loss-title\">" +
          html_text(speech.say("Loss")) + "</h2></div>\n<div class=\"body\">\n" +

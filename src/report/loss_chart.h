@@ -10,7 +10,9 @@
 namespace trainscope::report {
 
 // A section with the losses of all runs that computed one, how accurate their models were, and
-// which updates were skipped. Empty where no run computed a loss.
-std::string loss_html(const std::vector<RunView>& views, const Speech& speech = {});
+// which updates were skipped; with `told` false the curves alone, to work on. Empty where no run
+// computed a loss.
+std::string loss_html(const std::vector<RunView>& views, const Speech& speech = {},
+                      bool told = true);
 
 }  // namespace trainscope::report

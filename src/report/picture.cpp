@@ -176,7 +176,7 @@ class Picture {
     if (views_.size() > 1) {
       ground(y_, kStrip, "strip");
       text(12, y_ + 18, view.run->label, "strong");
-      text(kGutter, y_ + 18, whole_time(view, speech_), "plain");
+      if (picture_.told) text(kGutter, y_ + 18, whole_time(view, speech_), "plain");
       y_ += kStrip;
     }
     const auto cell = static_cast<Nanos>(static_cast<double>(range_.end - range_.start) *
@@ -300,6 +300,7 @@ class Picture {
       bars_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"b-idle\"/>\n",
           x, y, width, height);
+      if (!picture_.told) continue;
       const double room = range_.x(first_bar_in(gap, lane) + offset_) - x - 8;
       const std::string label = gap_label(gap, speech_);
       for (const std::string& words : {label, label.substr(0, label.find(':'))}) {
@@ -345,12 +346,11 @@ Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& vi
   return Picture(views, view, speech).drawing();
 }
 
-std::string picture_svg(const std::vector<RunView>& views, const Speech& speech, double width) {
+std::string picture_svg(const std::vector<RunView>& views, const Speech& speech,
+                        const PictureView& picture) {
   if (views.empty())
     return "<p class=\"muted\">" + html_text(speech.say("There is nothing to draw.")) + "</p>";
-  PictureView whole;
-  whole.width = width;
-  const Drawing drawing = drawn_timelines(views, whole, speech);
+  const Drawing drawing = drawn_timelines(views, picture, speech);
   std::string labels;
   for (const RunView& view : views)
     labels += (labels.empty() ? "" : " " + speech.say("and") + " ") + view.run->label;

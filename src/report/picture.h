@@ -15,7 +15,9 @@ struct PictureView {
   Nanos end = 0;
   std::vector<std::vector<trace::LaneId>> hidden;  // lanes left out
   std::vector<Nanos> offsets;                      // added to a run's own times
-  double width = 1200;                             // in units of the drawing: letters are 12 high
+  // Whether totals and gaps are told in words: a drawing to work on has bars and names alone.
+  bool told = true;
+  double width = 1200;  // in units of the drawing: letters are 12 high
 };
 
 // A drawing without its frame, in its own units.
@@ -28,8 +30,8 @@ struct Drawing {
 Drawing drawn_timelines(const std::vector<RunView>& views, const PictureView& view,
                         const Speech& speech = {});
 
-// The whole range, as a part of a page; in a narrower drawing letters are larger.
+// As a part of a page; in a narrower drawing letters are larger.
 std::string picture_svg(const std::vector<RunView>& views, const Speech& speech = {},
-                        double width = PictureView{}.width);
+                        const PictureView& view = {});
 
 }  // namespace trainscope::report

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -9,7 +10,9 @@
 #include "base/units.h"
 #include "scenario/course.h"
 #include "scenario/machine_caveat.h"
+#include "scenario/named_metrics.h"
 #include "scenario/progress.h"
+#include "scenario/sentences.h"
 #include "scenario/translation.h"
 
 namespace trainscope::scenario {
@@ -97,6 +100,25 @@ void add_question(SheetStep& step, const Question& question, const Known& known)
   step.depends = step.decided ? known.fill(question.depends, known.after) : "";
 }
 
+void add_explanation(SheetStep& step, const Step& from, const Known& known) {
+  step.explain = known.fill(from.explain, known.after);
+  if (from.kind != StepKind::kVary || placeholders(from.explain).empty()) return;
+  // The knobs as the learner left them are not known here, and without runs nothing is.
+  step.explain = without_blanks(known.fill(from.explain, Sides{}));
+  step.of_own_run = true;
+}
+
+// Of those that the lesson names, the ones that apply to its runs.
+std::vector<std::string> metrics_of(const Lesson& lesson, const Sides& sides) {
+  std::vector<std::string> names;
+  for (const analysis::Metric* metric : named_metrics(lesson))
+    if (std::ranges::any_of(sides, [&](const analysis::Run* run) {
+          return analysis::value_of(run->metrics, metric->name).has_value();
+        }))
+      names.push_back(metric->name);
+  return names;
+}
+
 SheetStep step_of(const Step& from, const Known& known, bool before_run) {
   const Sides& sides = before_run ? known.before : known.after;
   SheetStep step;
@@ -104,9 +126,8 @@ SheetStep step_of(const Step& from, const Known& known, bool before_run) {
   step.title = std::string(title_of(from.kind));
   step.text = known.fill(from.text, sides);
   step.hint = known.fill(from.hint, sides);
-  // The knobs as the learner left them are not known here, and without runs nothing is.
-  const bool turned = from.kind == StepKind::kVary;
-  step.explain = known.fill(from.explain, turned ? Sides{} : known.after);
+  step.asked = known.fill(from.text, known.before);
+  add_explanation(step, from, known);
   step.asks = asked_by(from);
   step.before_run = before_run;
   if (from.question) add_question(step, *from.question, known);
@@ -135,6 +156,7 @@ analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides) {
     before_run = before_run && step.kind != StepKind::kRun;
   }
   for (const Term& term : lesson.glossary) sheet.terms.emplace_back(term.name, term.text);
+  sheet.metrics = metrics_of(lesson, sides);
   sheet.limits = known.fill(lesson.limits, sides);
   sheet.notes = lesson.notes;
   return sheet;

@@ -8,8 +8,8 @@
 namespace trainscope::scenario {
 
 // `sides`: the runs A and B as the lesson sets them. Numbers that a learner cannot know yet stand
-// as blanks before the run; so do those of an explanation that speaks of knobs as the learner left
-// them, to be written in. Throws InputError when the lesson's expressions fail.
+// as blanks before the run. An explanation that speaks of knobs as the learner left them has only
+// the sentences without numbers of that run. Throws InputError when the lesson's expressions fail.
 analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides);
 
 }  // namespace trainscope::scenario

@@ -44,6 +44,14 @@ LessonSheet sheet() {
                  step("explain", "The engine reads what stays in place.", false)};
   predict.before_run = false;
   sheet.looked_back = {predict};
+  SheetStep vary = step("vary", "Make it smaller: now it is 5 times.", false);
+  vary.asked = "Make it smaller: now it is ____ times.";
+  vary.explain = "The engine has little to hide.";
+  vary.of_own_run = true;
+  sheet.steps.push_back(vary);
+  for (SheetStep& one : sheet.steps)
+    if (one.asked.empty()) one.asked = one.text;
+  sheet.metrics = {"time.h2d", "idle.copy"};
   sheet.terms = {{"pinned", "Locked in place."}};
   sheet.limits = "What pinning costs.";
   sheet.notes = "Ask for a show of hands.";
@@ -116,9 +124,36 @@ TEST_CASE("a sheet to work on keeps the runs and leaves every solution out") {
   }
   CHECK(has(html, "<svg"));
   CHECK(has(html, "Say in your own words"));
-  // To predict, to find, to explain.
-  CHECK(test::count(html, "class=\"room\"") == 3);
+  // To predict, to find, to explain, to vary.
+  CHECK(test::count(html, "class=\"room\"") == 4);
   CHECK(test::count(page(true), "class=\"room\"") == 1);
+}
+
+TEST_CASE("a sheet to work on has blanks where the results would stand") {
+  const std::string html = page(false), told = page(true);
+  for (const char* result :
+       {"x faster", "ms in all", "idle: staging</th><td class=\"number\">1", "class=\"waterfall\"",
+        "class=\"operations", "now it is 5 times", "waiting for staging"}) {
+    CAPTURE(result);
+    CHECK_FALSE(has(html, result));
+  }
+  for (const char* result : {"x faster", "ms in all", "class=\"waterfall\"", "now it is 5 times"}) {
+    CAPTURE(result);
+    CHECK(has(told, result));
+  }
+  CHECK(has(html, "now it is ____ times"));
+  // The lesson's metrics alone, a cell for each side.
+  const std::string table = test::between(html, "<table class=\"metrics to-fill\">", "</table>");
+  CHECK(has(table, "copy to GPU"));
+  CHECK(has(table, "idle: staging"));
+  CHECK_FALSE(has(table, "whole run"));
+  CHECK(test::count(table, "<td class=\"number\"></td>") == 4);
+}
+
+TEST_CASE("an explanation of knobs that a learner turns says whose numbers it is about") {
+  CHECK(has(page(true), "The engine has little to hide."));
+  CHECK(test::count(page(true), "those of one&#39;s own run") == 1);
+  CHECK_FALSE(has(page(false), "own run"));
 }
 
 TEST_CASE("a handout's own words are those of its language, and English where there are none") {

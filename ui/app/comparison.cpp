@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/ratio.h"
 #include "base/units.h"
 #include "report/comparison.h"
+#include "scenario/named_metrics.h"
 
 namespace trainscope::ui {
 namespace {
@@ -19,47 +19,19 @@ using analysis::Run;
 constexpr std::size_t kMostChanges = 4;
 constexpr double kLeastChange = 0.001;  // of the longer time: thinner than a pixel
 
-// Whether a text names the metric, and not one whose name goes on after it.
-bool names(std::string_view text, std::string_view metric) {
-  for (std::size_t at = text.find(metric); at != text.npos; at = text.find(metric, at + 1)) {
-    const std::size_t after = at + metric.size();
-    const bool begins = at > 0 && text[at - 1] == '.';
-    const bool ends =
-        after >= text.size() || (std::isalnum(static_cast<unsigned char>(text[after])) == 0 &&
-                                 text[after] != '_' && text[after] != '.');
-    if (begins && ends) return true;
-  }
-  return false;
+std::vector<const Metric*> named_by(const scenario::Lesson* lesson) {
+  return lesson ? scenario::named_metrics(*lesson) : std::vector<const Metric*>();
 }
 
-// Everything in a lesson that may name a metric.
-std::string words_of(const scenario::Lesson& lesson) {
-  std::string all;
-  const auto add = [&all](const std::string& text) { all += text + "\n"; };
-  for (const scenario::Step& step : lesson.steps) {
-    add(step.text);
-    add(step.explain);
-    if (step.done_expect) add(step.done_expect->text());
-    if (step.goal) add(step.goal->text());
-    if (!step.question) continue;
-    if (step.question->answer) add(step.question->answer->text());
-    for (const scenario::Option& option : step.question->options) {
-      add(option.why);
-      if (option.correct_when) add(option.correct_when->text());
-    }
-  }
-  for (const scenario::Expectation& expectation : lesson.expectations)
-    add(expectation.expression.text());
-  return all;
+bool is_among(const std::vector<const Metric*>& some, const Metric* metric) {
+  return std::ranges::find(some, metric) != some.end();
 }
 
 // In registry order, those that matter to the lesson first.
-std::vector<const Metric*> in_order_of_interest(const scenario::Lesson* lesson) {
-  const std::string words = lesson ? words_of(*lesson) : std::string();
-  std::vector<const Metric*> list;
-  for (const Metric& metric : analysis::metrics()) list.push_back(&metric);
-  std::stable_partition(list.begin(), list.end(),
-                        [&](const Metric* metric) { return names(words, metric->name); });
+std::vector<const Metric*> in_order_of_interest(const std::vector<const Metric*>& named) {
+  std::vector<const Metric*> list = named;
+  for (const Metric& metric : analysis::metrics())
+    if (!is_among(named, &metric)) list.push_back(&metric);
   return list;
 }
 
@@ -219,14 +191,14 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
 Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* lesson) {
   Comparison comparison;
   comparison.headline = report::headline(a, b);
-  const std::string words = lesson ? words_of(*lesson) : std::string();
+  const std::vector<const Metric*> by_lesson = named_by(lesson);
   std::size_t named = 0;
-  for (const Metric* metric : in_order_of_interest(lesson)) {
+  for (const Metric* metric : in_order_of_interest(by_lesson)) {
     const auto value_a = analysis::value_of(a.metrics, metric->name);
     const auto value_b = analysis::value_of(b.metrics, metric->name);
     if (!value_a || !value_b || (*value_a == 0 && *value_b == 0)) continue;
     comparison.rows.push_back(row_of(*metric, *value_a, *value_b));
-    if (names(words, metric->name)) named = comparison.rows.size();
+    if (is_among(by_lesson, metric)) named = comparison.rows.size();
   }
   put_what_explains_first(comparison.rows, named, a, b);
   if (report::has_whole_times(a, b))
@@ -238,9 +210,7 @@ Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* less
 
 Comparison unknown_comparison(const scenario::Lesson& lesson) {
   Comparison comparison;
-  const std::string words = words_of(lesson);
-  for (const Metric* metric : in_order_of_interest(&lesson)) {
-    if (!names(words, metric->name)) break;
+  for (const Metric* metric : scenario::named_metrics(lesson)) {
     CompareRow row;
     row.metric = metric;
     row.a = row.b = row.ratio = "?";

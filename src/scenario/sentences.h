@@ -1,0 +1,12 @@
+// Sentences of a lesson's text, where some of its numbers are not known.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainscope::scenario {
+
+// The text without the sentences that have a blank for a number. Paragraphs stay apart.
+std::string without_blanks(std::string_view text);
+
+}  // namespace trainscope::scenario
