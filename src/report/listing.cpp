@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/listing_difference.h"
+#include "program/wrapped_line.h"
 #include "report/escape.h"
 #include "report/sections.h"
 
@@ -19,13 +20,24 @@ const Lines* lines_of(const RunView& view) {
   return program && !program->listing.lines.empty() ? &program->listing.lines : nullptr;
 }
 
+// With the places, besides its blanks, where a browser may break it.
+std::string breakable(std::string_view line) {
+  std::string html;
+  std::size_t from = 0;
+  for (const std::size_t at : program::breaks_in_brackets(line)) {
+    html += html_text(line.substr(from, at - from)) + "<wbr>";
+    from = at;
+  }
+  return html + html_text(line.substr(from));
+}
+
 // The indent apart from the rest, so that a long line that is wrapped keeps it.
 std::string line_html(std::string_view line, std::size_t number, bool differs,
                       const Speech& speech) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   return fmt::format("<li{} data-line=\"{}\"><code><span>{}</span><span>{}</span></code>{}</li>\n",
                      differs ? " class=\"differs\"" : "", number, line.substr(0, indent),
-                     html_text(line.substr(indent)), differs ? differs_html(speech) : "");
+                     breakable(line.substr(indent)), differs ? differs_html(speech) : "");
 }
 
 std::string panel_html(const std::vector<RunView>& views, std::size_t run, const Lines& lines,

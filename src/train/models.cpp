@@ -228,7 +228,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   graph.blocks = "model.blocks";
   graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
                                data.shape.classes, data.shape.tokens, width, heads),
-                   fmt::format("            blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
+                   fmt::format("    blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
                                kernel == AttentionKernel::kEager ? ", attention=attention" : "")};
   return graph;
 }

@@ -73,8 +73,7 @@ class SetupListing : ListingPart {
     const std::int64_t workers = config_.whole("loader.num_workers");
     add(fmt::format("loader = DataLoader({}, batch_size={}, num_workers={},", data_name(settings_),
                     settings_.batch, workers));
-    std::string rest =
-        fmt::format("                    pin_memory={}", python(config_.flag("loader.pin_memory")));
+    std::string rest = fmt::format("    pin_memory={}", python(config_.flag("loader.pin_memory")));
     if (const auto ahead = config_.whole("loader.prefetch_factor");
         workers > 0 && ahead != kPyTorchPrefetchFactor)
       rest += fmt::format(", prefetch_factor={}", ahead);

@@ -39,7 +39,8 @@ inline std::size_t end_of_tag(std::string_view html, std::size_t at) {
 
 // The first thing that is wrong with the nesting of elements; empty: nothing is.
 inline std::string unbalanced(std::string_view html) {
-  static const std::vector<std::string> kVoid = {"meta", "!doctype", "br", "link", "input", "img"};
+  static const std::vector<std::string> kVoid = {"meta", "!doctype", "br", "wbr",
+                                                 "link", "input",    "img"};
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != html.npos; at = html.find('<', at)) {
     const std::size_t end = end_of_tag(html, at);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
+
+#include "program/wrapped_line.h"
 
 namespace trainscope::ui {
 namespace {
-
-constexpr std::size_t kContinued = 4;  // characters by which the rest of a long line is set in
 
 bool is_keyword(std::string_view word) {
   static constexpr std::array kWords{"import", "for", "in",   "if",    "with",  "def", "return",
@@ -46,30 +47,6 @@ std::size_t piece_end(std::string_view line, std::size_t at) {
   return end;
 }
 
-// Where a line that is too long goes on: after a comma or a blank, else before a word that is not
-// whole, else anywhere.
-std::size_t cut_of(std::string_view line, std::size_t columns) {
-  const std::size_t least = line.find_first_not_of(' ') + columns / 3;
-  const std::size_t blank = line.find_last_of(" ,", columns - 1);
-  if (blank != line.npos && blank > least) return blank + 1;
-  std::size_t word = columns;
-  while (word > least && is_word(line[word - 1]) && is_word(line[word])) --word;
-  return word > least ? word : columns;
-}
-
-std::vector<std::string_view> rows_of(std::string_view line, std::size_t columns) {
-  std::vector<std::string_view> rows;
-  columns = std::max<std::size_t>(columns, 12);
-  while (line.size() > columns) {
-    const std::size_t cut = cut_of(line, columns);
-    rows.push_back(line.substr(0, cut));
-    line.remove_prefix(cut);
-    if (rows.size() == 1) columns = std::max<std::size_t>(columns - kContinued, 12);
-  }
-  rows.push_back(line);
-  return rows;
-}
-
 void draw_part(const Theme& theme, ImVec2 at, std::string_view line, std::string_view part) {
   const float size = theme.size.label, advance = text_size(theme.font.mono, size, "0").x;
   const auto start = static_cast<std::size_t>(part.data() - line.data());
@@ -90,13 +67,15 @@ void draw_part(const Theme& theme, ImVec2 at, std::string_view line, std::string
 
 SourceRows source_rows(const Theme& theme, std::string_view line, float width) {
   const float advance = text_size(theme.font.mono, theme.size.label, "0").x;
-  return {line, rows_of(line, static_cast<std::size_t>(std::max(width / advance, 1.0F)))};
+  auto [rows, indent] =
+      program::wrapped(line, static_cast<std::size_t>(std::max(width / advance, 1.0F)));
+  return {line, std::move(rows), indent};
 }
 
 void draw_source(const Theme& theme, ImVec2 at, float apart, const SourceRows& source) {
   const float advance = text_size(theme.font.mono, theme.size.label, "0").x;
   for (std::size_t i = 0; i < source.rows.size(); ++i) {
-    const float indent = i == 0 ? 0 : advance * static_cast<float>(kContinued);
+    const float indent = i == 0 ? 0 : advance * static_cast<float>(source.indent);
     draw_part(theme, {at.x + indent, at.y + apart * static_cast<float>(i)}, source.line,
               source.rows[i]);
   }

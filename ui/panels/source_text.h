@@ -11,6 +11,7 @@ namespace trainscope::ui {
 struct SourceRows {
   std::string_view line;
   std::vector<std::string_view> rows;  // its parts
+  std::size_t indent = 0;              // columns by which all but the first are set in
 };
 
 SourceRows source_rows(const Theme& theme, std::string_view line, float width);
