@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -155,20 +156,35 @@ Json sides_of(const Sweep& sweep, const std::vector<LabelledConfig>& sides) {
 
 // ---- How it is told ----------------------------------------------------------------------------
 
-// Below the table: of which points, and what the last of them says.
+std::string words_of(const Sweep& sweep, const SweepPoint& point, const SweepPoint::Side& side) {
+  std::string words;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i)
+    words += (i == 0 ? "" : " and ") + sweep.axes[i].knob->name + " = " +
+             program::show(*sweep.axes[i].knob, point.values[i]);
+  return point.sides.size() > 1 ? words + " (" + side.label + ")" : words;
+}
+
+// Below the table: each reason to read points with care, and which points.
 std::string caveats_of(const Sweep& sweep) {
-  std::string points, last;
+  std::vector<std::pair<std::string, std::string>> points_of;  // by caveat, in their order
   for (const SweepPoint& point : sweep.points)
     for (const SweepPoint::Side& side : point.sides) {
       if (side.caveat.empty()) continue;
-      last = side.caveat;
-      points += points.empty() ? "" : ", ";
-      for (std::size_t i = 0; i < sweep.axes.size(); ++i)
-        points += (i == 0 ? "" : " and ") + sweep.axes[i].knob->name + " = " +
-                  program::show(*sweep.axes[i].knob, point.values[i]);
-      if (point.sides.size() > 1) points += " (" + side.label + ")";
+      const std::string point_words = words_of(sweep, point, side);
+      const auto same =
+          std::ranges::find(points_of, side.caveat, &std::pair<std::string, std::string>::first);
+      if (same == points_of.end())
+        points_of.emplace_back(side.caveat, point_words);
+      else
+        same->second += ", " + point_words;
     }
-  return points.empty() ? "" : "\nSaid too early: " + points + ". " + last + ".\n";
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, points_of.size()); ++i)
+    text += "\nRead with care: " + points_of[i].second + ". " + points_of[i].first + ".\n";
+  if (points_of.size() > kMost)
+    text += fmt::format("And {} more such reasons; --json has each.\n", points_of.size() - kMost);
+  return text;
 }
 
 }  // namespace
@@ -201,7 +217,10 @@ std::string sweep_table(const Sweep& sweep) {
         const auto value = analysis::value_of(side.metrics, metric->name);
         row.push_back(value ? analysis::show(*metric, *value) : "-");
       }
-    row.push_back(why_not(point));
+    const bool careful = std::ranges::any_of(
+        point.sides, [](const SweepPoint::Side& side) { return !side.caveat.empty(); });
+    const std::string why = why_not(point);
+    row.push_back(why.empty() && careful ? "read with care" : why);
     table.add(row);
   }
   return heading_of(sweep) + table.text() + caveats_of(sweep);

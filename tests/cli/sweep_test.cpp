@@ -138,3 +138,17 @@ TEST_CASE("sweep refuses a knob that is set and varied") {
           "by --set A.copy.count=9 and by --vary copy.count");
   refuses("sweep --steps 2 --vary steps=1,2", 2, "by --steps 2 and by --vary steps");
 }
+
+TEST_CASE("a point of a sweep that is to be read with care is marked, and below stands why") {
+  const Result result =
+      run("sweep --set model.name=gpt2 --vary precision=fp32,tf32 --machine v100-sxm-1 --steps 2");
+  REQUIRE(result.code == 0);
+  CHECK_THAT(result.out, Catch::Contains("\nRead with care: precision = tf32. "));
+  int marked = 0;
+  for (const std::string& line : lines(result.out))
+    if (line.ends_with("read with care")) {
+      CHECK_THAT(line, Catch::Contains("tf32"));
+      ++marked;
+    }
+  CHECK(marked == 1);
+}
