@@ -134,6 +134,19 @@ TEST_CASE("what two sides do in a step that points at a span stands below each o
   }
 }
 
+TEST_CASE("an explained span that is seen in one row leaves its lane's rows folded") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  go_to(*driver, "item-synchronises", explains_a_span);
+  const Workspace& workspace = driver->workspace();
+  const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().focus);
+  const TimelineState& timeline = attention_of(*driver).timeline;
+  CHECK(timeline.selected == ref);
+  // Else there is no room for the stream of which the card tells.
+  CHECK(timeline.unfolded[static_cast<std::size_t>(ref.side)].empty());
+  const std::string span = "//Timelines##pair/**/span " + std::to_string(ref.span);
+  CHECK(driver->act([&](ImGuiTestContext* context) { CHECK(context->ItemExists(span.c_str())); }));
+}
+
 TEST_CASE("a knob that a step is about is scrolled to, and lit") {
   for (const char* lesson : {"pinned-vs-pageable", "stream-overlap", "zero-stages", "which-gpu"}) {
     INFO(lesson);

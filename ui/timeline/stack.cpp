@@ -148,15 +148,23 @@ std::vector<float> share_out(const std::vector<float>& wanted, float room) {
   return given;
 }
 
-// What holds a thread is seen in one row as well. True: the lane comes with the next frame.
+// What is inside of nothing is seen in the one row to which its lane is folded, and what holds the
+// thread as well.
+bool shows_in_one_row(const Canvas& canvas, const TimelineSide& side, trace::SpanId id) {
+  const trace::Span& span = side.trace->spans()[id];
+  if (canvas.theme->of(span.category).hatched || span.lane >= side.index->lanes.size()) return true;
+  const auto& rows = side.index->lanes[span.lane].rows;
+  return !rows.empty() && std::ranges::find(rows.front().spans, id) != rows.front().spans.end();
+}
+
+// True: the lane comes with the next frame.
 bool untuck(const Canvas& canvas, std::size_t i, trace::LaneId lane, trace::SpanId span,
             TimelineState& state) {
   const Tuck& tuck = canvas.tucks[i];
   const auto& folded = tuck.in_one_row;
-  if (span != trace::kNone && std::find(folded.begin(), folded.end(), lane) != folded.end()) {
-    const trace::Category category = canvas.input->sides[i].trace->spans()[span].category;
-    if (!canvas.theme->of(category).hatched) state.unfolded[i].push_back(lane);
-  }
+  if (span != trace::kNone && std::find(folded.begin(), folded.end(), lane) != folded.end() &&
+      !shows_in_one_row(canvas, canvas.input->sides[i], span))
+    state.unfolded[i].push_back(lane);
   if (!tuck.is_away(lane)) return false;
   return state.all_lanes[i] = true;
 }
