@@ -84,6 +84,29 @@ TEST_CASE("a step that asks for a span that can be seen leaves the whole in view
   CHECK(attention_of(*driver).timeline.fitted);
 }
 
+TEST_CASE("what is shown to who asks for it stands among its neighbours, at the playhead") {
+  for (const char* lesson : {"channels-last", "zero-stages", "pinned-vs-pageable"}) {
+    INFO(lesson);
+    REQUIRE_DRIVER(driver, 1366, 768);
+    go_to(*driver, lesson, asks_for_a_span);
+    const Workspace& workspace = driver->workspace();
+    const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().question->span);
+    driver->app().run("lesson.show_me");
+    driver->settle();
+    const TimelineState& timeline = attention_of(*driver).timeline;
+    const trace::Span& span = span_of(workspace, ref);
+    CHECK(timeline.selected == ref);
+    const auto side = static_cast<std::size_t>(ref.side);
+    CHECK(workspace.playhead.time == workspace.playhead_at(side, span.start));
+    const Nanos start = span.start + (side > 0 ? workspace.offset() : 0);
+    CHECK(timeline.view.start <= start);
+    CHECK(timeline.view.end >= start + span.duration);
+    const Nanos shown = timeline.view.end - timeline.view.start;
+    if (5 * span.duration < workspace.end()) CHECK(3 * span.duration <= shown);
+    CHECK(shown <= 3 * workspace.end() / 2);
+  }
+}
+
 TEST_CASE("an explained span has its own side's listing beside it, at its line") {
   REQUIRE_DRIVER(driver, 1366, 768);
   go_to(*driver, "stream-overlap", explains_a_span);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "scenario/progress.h"
 #include "ui/app/action_table.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
@@ -148,12 +149,35 @@ void Application::show_me() {
   LessonModel& lesson = *workspace_.lesson();
   const scenario::Step& step = lesson.step();
   const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
-  const scenario::Focus& focus = find ? *step.question->span : *step.focus;
   lesson.shown = true;
-  if (!show_focus(focus, workspace_, attention_, find))
-    workspace_.notice = "The lesson points at something that this run does not have.";
+  const bool is_there = find ? show_answer(*step.question->span)
+                             : show_focus(*step.focus, workspace_, attention_, false);
+  if (!is_there) workspace_.notice = "The lesson points at something that this run does not have.";
   // Being shown is not finding.
   if (find && !lesson.progress.answer(lesson.progress.step()).committed) workspace_.skip_question();
+}
+
+// Among its neighbours, with the playhead on it, whose words tell the step and what goes on.
+bool Application::show_answer(scenario::Focus asked) {
+  const std::size_t side = asked.run == "B" ? 1 : 0;
+  const RunPointer& run = workspace_.sides()[side].run;
+  const auto meant = run ? scenario::shown_span(asked, *run) : std::nullopt;
+  if (!meant) return false;
+  const trace::Span& span = run->trace->spans()[*meant];
+  constexpr double kAround = 2;  // its length on each side, where there is so much to see
+  const auto length = static_cast<double>(std::max<Nanos>(span.duration, 1));
+  asked.pad = std::clamp((static_cast<double>(workspace_.end()) / length - 1) / 2, asked.pad,
+                         std::max(asked.pad, kAround));
+  line_up_with(asked);
+  if (!show_focus(asked, workspace_, attention_, true)) return false;
+  explained_range_ = destination(attention_.timeline);
+  put_playhead(side, span.start);
+  return true;
+}
+
+void Application::put_playhead(std::size_t side, Nanos time) {
+  workspace_.playhead.time =
+      std::clamp<Nanos>(workspace_.playhead_at(side, time), 0, workspace_.playhead_end());
 }
 
 // ---- A frame -----------------------------------------------------------------------------------

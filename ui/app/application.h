@@ -170,7 +170,9 @@ class Application {
   void show_what_step_means();
   void show_explained_span(const scenario::Focus* focus);  // null: the step explains none
   void show_where_to_look(const scenario::Focus& asked);   // of a step that asks for a span
+  bool show_answer(scenario::Focus asked);                 // false: the run has no such span
   void line_up_with(const scenario::Focus& focus);
+  void put_playhead(std::size_t side, Nanos time);  // at a side's own time
 
   Window* window_;
   Theme theme_;

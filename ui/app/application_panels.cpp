@@ -190,9 +190,7 @@ void Application::show_explained_span(const scenario::Focus* focus) {
   }
   explained_range_ = destination(timeline);
   const std::size_t side = focus->run == "B" ? 1 : 0;
-  const Nanos begin = explained_range_->start - (side > 0 ? workspace_.offset() : 0);
-  workspace_.playhead.time =
-      std::clamp<Nanos>(workspace_.playhead_at(side, begin), 0, workspace_.playhead_end());
+  put_playhead(side, explained_range_->start - (side > 0 ? workspace_.offset() : 0));
 }
 
 // What compares shows the same of both sides below each other, unless a person has moved B.
