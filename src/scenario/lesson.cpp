@@ -43,9 +43,9 @@ std::vector<Lesson> in_course_order(std::vector<Lesson> lessons) {
 
 const std::vector<std::string>& panel_names() {
   static const std::vector<std::string> names = {
-      "lesson",   "timeline",     "knobs",  "code",     "compare",       "copy-path",
-      "loss",     "loss-scaling", "memory", "sm-array", "gradient-flow", "scaling",
-      "roofline", "operations",   "runs",   "sweep"};
+      "lesson",  "timeline",     "knobs",      "code",     "compare",       "copy-path",
+      "loss",    "loss-scaling", "memory",     "sm-array", "gradient-flow", "scaling",
+      "numbers", "roofline",     "operations", "runs",     "sweep"};
   return names;
 }
 

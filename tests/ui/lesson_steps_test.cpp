@@ -5,6 +5,7 @@
 #include "analysis/measured.h"
 #include "scenario/progress.h"
 #include "ui/app/line_up.h"
+#include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/code.h"
 #include "ui/panels/timelines.h"
@@ -168,6 +169,19 @@ TEST_CASE("an explained span that is seen in one row leaves its lane's rows fold
   CHECK(timeline.unfolded[static_cast<std::size_t>(ref.side)].empty());
   const std::string span = "//Timelines##pair/**/span " + std::to_string(ref.span);
   CHECK(driver->act([&](ImGuiTestContext* context) { CHECK(context->ItemExists(span.c_str())); }));
+}
+
+TEST_CASE("a step about the numbers of a walk has them in front") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  go_to(*driver, "ring-all-reduce",
+        [](const scenario::Step& step) { return step.focus && step.focus->panel == "numbers"; });
+  const std::size_t with_numbers = letters(*ImGui::GetDrawData());
+  REQUIRE(driver->click("//Gradient flow##pair/**/GPUs"));
+  const std::size_t with_gpus = letters(*ImGui::GetDrawData());
+  CHECK(with_gpus != with_numbers);
+  driver->app().show_panel("numbers");
+  driver->settle();
+  CHECK(letters(*ImGui::GetDrawData()) != with_gpus);
 }
 
 TEST_CASE("a knob that a step is about is scrolled to, and lit") {

@@ -69,6 +69,11 @@ const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
+// What has a name of its own beside that of its panel, the gradient flow.
+bool is_part_of_flow(std::string_view name) {
+  return name == "scaling" || name == "numbers";
+}
+
 bool PanelsOpen::* open_of(const NamedPanel& panel, const Workspace& workspace) {
   const bool single = arrangement_of(workspace) == Arrangement::kSingle;
   return single && panel.open_single ? panel.open_single : panel.open;
@@ -134,10 +139,7 @@ void Application::show_panel_asked_for() {
         window && panels_.*open_of(*panel, workspace_))
       show_tab(window);
   std::string asked = std::exchange(attention_.asked_panel, "");
-  if (asked == "scaling") {  // a part of the gradient flow
-    gradient_flow_.part = asked;
-    asked = "gradient-flow";
-  }
+  if (is_part_of_flow(asked)) gradient_flow_.part = std::exchange(asked, "gradient-flow");
   const NamedPanel* panel = find_panel(asked);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
   if (!window) return;
@@ -249,7 +251,7 @@ void Application::show_where_to_look(const scenario::Focus& asked) {
 }
 
 bool Application::has_panel(std::string_view name) const {
-  const NamedPanel* panel = find_panel(name == "scaling" ? "gradient-flow" : name);
+  const NamedPanel* panel = find_panel(is_part_of_flow(name) ? "gradient-flow" : name);
   return panel && window_of(*panel, workspace_);
 }
 

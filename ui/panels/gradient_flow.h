@@ -61,7 +61,8 @@ struct GradientFlowPanel {
   };
   Side sides[2];
   ScalingRange range;  // of both scaling curves, of this frame
-  std::string part;  // "GPUs", "buckets" or "scaling": of those that share a place, the chosen one
+  // Of those that share a place, the chosen one: "GPUs", "buckets", "scaling"; of a walk "numbers".
+  std::string part;
 };
 
 // Whether a side's run sums gradients over ranks, or sends them through stages.
