@@ -144,6 +144,24 @@ TEST_CASE("a laptop's GPU is one key away from a lesson, and so is the way back"
   CHECK(driver->workspace().sides()[0].config == before);
 }
 
+TEST_CASE("where a laptop's GPU cannot be tried, its key says why in a sentence") {
+  const auto told = [](const char* lesson) -> std::optional<std::string> {
+    std::string why;
+    const auto driver = open_driven<Driver>(why, 1366, 768);
+    if (!driver) return std::nullopt;
+    driver->open_revealed(lesson);
+    driver->workspace().notice.clear();
+    REQUIRE(press(*driver, ImGuiKey_L));
+    CHECK_FALSE(driver->workspace().forked());
+    return driver->workspace().notice;
+  };
+  const auto memory = told("sdpa"), gpus = told("tensor-parallel"), other = told("occupancy-cliff");
+  if (!memory || !gpus || !other) TRAINSCOPE_SKIP("nothing can be drawn here");
+  CHECK(memory->find("8.00 GiB: there it would be out of memory.") != std::string::npos);
+  CHECK(*gpus == "This runs on 8 GPUs, and a laptop has one.");
+  CHECK(*other == "This lesson is made for h200-1, b200-1.");
+}
+
 TEST_CASE("a room sees what a step points at in more than half of the height, and knobs to turn") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   driver->open_revealed("amp-loss-scale");

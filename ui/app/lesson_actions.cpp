@@ -1,6 +1,7 @@
 #include "ui/app/lesson_actions.h"
 
 #include "ui/app/application.h"
+#include "ui/app/laptop.h"
 
 namespace trainscope::ui {
 namespace {
@@ -75,7 +76,14 @@ bool can_show(const Application& app) {
 
 // ---- In front of a room ------------------------------------------------------------------------
 
-constexpr const char* kLaptop = "laptop-1";
+// Where it cannot be, the key says why.
+void go_to_laptop(Application& app) {
+  const std::string refusal = laptop_refusal(app.workspace());
+  if (refusal.empty())
+    app.choose_machine(app.workspace().sides().size() == 2 ? "AB" : "A", kLaptop);
+  else
+    app.workspace().notice = refusal;
+}
 
 void add_present(std::vector<Binding>& table) {
   table.push_back({"lesson.notes",
@@ -100,13 +108,8 @@ void add_present(std::vector<Binding>& table) {
                    },
                    [](Application& app) { clear_hands(app.workspace()); }});
   table.push_back({"machine.laptop",
-                   [](const Application& app) {
-                     return app.workspace().has_machines() &&
-                            app.workspace().machine_refusal(kLaptop).empty();
-                   },
-                   [](Application& app) {
-                     app.choose_machine(app.workspace().sides().size() == 2 ? "AB" : "A", kLaptop);
-                   }});
+                   [](const Application& app) { return app.workspace().has_machines(); },
+                   go_to_laptop});
 }
 
 template <int option>
