@@ -60,6 +60,15 @@ std::string scaled(double value, const std::array<Unit, N>& units,
   return fmt::format("{} {}", three_digits(value / units[best].factor, zeros), units[best].name);
 }
 
+// Of a hundred; a share is never written with a power of ten.
+std::string percent(double value) {
+  constexpr double kPowersBelow = 1e-4;  // that is where three digits have them
+  const double size = std::abs(value);
+  if (!(size > 0 && size < kPowersBelow)) return three_digits(value);
+  const int digits = std::min(1 - static_cast<int>(std::floor(std::log10(size))), 9);
+  return without_zeros(fmt::format("{:.{}f}", value, digits));
+}
+
 // "1,379" of 1379: of a number before its unit.
 std::string grouped(std::string text) {
   const std::size_t first = text.starts_with('-') ? 1 : 0;
@@ -136,12 +145,22 @@ std::string format_factor(double value) {
   return powers == std::round(powers) ? fmt::format("2^{:.0f}", powers) : format_count(value);
 }
 
+std::optional<std::string> in_smaller_unit(double value, std::string_view unit) {
+  static constexpr std::array<std::string_view, 4> kTimes{"s", "ms", "us", "ns"};
+  auto at = std::find(kTimes.begin(), kTimes.end(), unit);
+  const bool small = value != 0 && std::abs(value) < 0.01;
+  if (at == kTimes.end() || !small) return std::nullopt;
+  for (; std::abs(value) < 1 && at + 1 != kTimes.end(); ++at) value *= 1000;
+  return fmt::format("{:.6g} {}", value, *at);
+}
+
 std::string format_value(double value, std::string_view unit) {
   if (unit == "ns") return format_nanos(value);
   if (unit == "B") return format_bytes(value);
   if (unit == "B/s") return format_rate(value);
-  if (unit == "%") return three_digits(100 * value) + " %";
+  if (unit == "%") return percent(100 * value) + " %";
   if (unit == "1" || unit.empty()) return format_count(value);
+  if (const auto smaller = in_smaller_unit(value, unit)) return *smaller;
   // "10.8 TFLOP/s", but "3.29 M samples/s".
   const bool takes_prefix = unit.front() >= 'A' && unit.front() <= 'Z';
   const std::string text = takes_prefix ? prefixed(value) : format_count(value);

@@ -31,6 +31,10 @@ std::string counted(std::size_t count, std::string_view thing);
 // two that is longer.
 std::string format_factor(double value);
 
+// A time that is less than a hundredth of its unit, in one that it fills: "3.3 us" of 0.0033 ms.
+// Nothing for any other value or unit.
+std::optional<std::string> in_smaller_unit(double value, std::string_view unit);
+
 // A value in the unit of a metric or knob: ns, B, B/s, FLOP/s, samples/s, 1, %.
 std::string format_value(double value, std::string_view unit);
 

@@ -173,6 +173,8 @@ std::string spell(const Value& value) {
 std::string show(const Knob& knob, const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
   if (knob.type == KnobType::kBytes) return format_bytes(as_number(value));
+  if (is_number(value))
+    if (const auto smaller = in_smaller_unit(as_number(value), knob.unit)) return *smaller;
   const std::string text = spell(value);
   return knob.unit.empty() || knob.unit == "1" ? text : text + " " + knob.unit;
 }

@@ -89,6 +89,19 @@ TEST_CASE("a count and a share are written without a unit") {
   CHECK(format_value(2'380, "FLOP/s") == "2.38 kFLOP/s");
 }
 
+TEST_CASE("what is small is written in a smaller unit, and never with a power of ten") {
+  CHECK(in_smaller_unit(0.0033, "ms") == "3.3 us");
+  CHECK(in_smaller_unit(0.00005, "ms") == "50 ns");
+  CHECK(in_smaller_unit(-0.002, "s") == "-2 ms");
+  CHECK_FALSE(in_smaller_unit(0.5, "ms"));
+  CHECK_FALSE(in_smaller_unit(0, "ms"));
+  CHECK_FALSE(in_smaller_unit(0.0033, "samples/s"));
+  CHECK(format_value(0.00005, "ms") == "50 ns");
+  CHECK(format_value(4.66e-7, "%") == "0.000047 %");
+  CHECK(format_value(-1e-7, "%") == "-0.00001 %");
+  CHECK(format_value(0.0000466, "%") == "0.00466 %");
+}
+
 TEST_CASE("numbers that are none are written all the same") {
   for (const double value :
        {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(),

@@ -36,6 +36,15 @@ TEST_CASE("values are read in the forms that people write") {
   CHECK(config.word("machine") == "a=b.toml");
 }
 
+TEST_CASE("a short time is shown in a unit that it fills") {
+  using program::show;
+  const program::Knob& sample = program::find_knob("loader.sample_ms");
+  CHECK(show(sample, 0.0033) == "3.3 us");
+  CHECK(show(sample, 0.00005) == "50 ns");
+  CHECK(show(sample, 12.5) == "12.5 ms");
+  CHECK(show(program::find_knob("optimizer.lr"), 0.00005) == "5e-05");  // no time
+}
+
 TEST_CASE("a value that cannot be is refused in one sentence that says what to give") {
   const auto fails = [](const char* setting, const char* sentence) {
     Config config;

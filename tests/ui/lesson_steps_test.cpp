@@ -55,6 +55,33 @@ const trace::Span& span_of(const Workspace& workspace, const SpanRef& ref) {
 
 }  // namespace
 
+TEST_CASE("a prediction that hides the code hides in what the sides differ, until it is made") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  Workspace& workspace = driver->workspace();
+  const auto told = [&] {
+    const TimelineInput input = timeline_input(workspace, driver->app().attention());
+    return input.sides[0].config + input.sides[1].config;
+  };
+  workspace.open_lesson(scenario::find_lesson("read-a-trace"));
+  driver->settle();
+  CHECK(workspace.hides_differences());  // on the first step already
+  CHECK(workspace.hides("code"));
+  CHECK(told().empty());
+  keep_picture(*driver, "differences hidden");
+  workspace.next_step();
+  driver->settle();
+  CHECK(told().empty());
+  workspace.lesson()->progress.choose(0);
+  workspace.lesson()->progress.commit();
+  CHECK_FALSE(workspace.hides_differences());
+  CHECK_FALSE(workspace.hides("code"));
+  CHECK(told().find("loader.sample_ms=50 ns") != std::string::npos);
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver->settle();
+  CHECK_FALSE(workspace.hides_differences());
+  CHECK_FALSE(told().empty());
+}
+
 TEST_CASE("a step that asks for a span shows so much that the span can be seen") {
   for (const char* lesson : {"amp-loss-scale", "num-workers", "zero-stages", "channels-last"}) {
     INFO(lesson);

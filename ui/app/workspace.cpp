@@ -227,9 +227,20 @@ bool Workspace::revealed() const {
 
 bool Workspace::hides(std::string_view name) const {
   if (!lesson_ || forked()) return false;
+  if (name == "code" && hides_differences()) return true;
   const scenario::Step& step = lesson_->step();
   if (step.question && lesson_->progress.answer(lesson_->progress.step()).committed) return false;
   return std::find(step.hide.begin(), step.hide.end(), name) != step.hide.end();
+}
+
+bool Workspace::hides_differences() const {
+  if (!lesson_ || forked() || revealed()) return false;
+  const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (std::ranges::find(steps[i].hide, "code") != steps[i].hide.end())
+      return steps[i].kind == scenario::StepKind::kPredict &&
+             !lesson_->progress.answer(i).committed;
+  return false;
 }
 
 bool Workspace::knobs_free(std::size_t side) const {

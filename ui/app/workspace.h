@@ -145,6 +145,9 @@ class Workspace {
   bool revealed() const;
   // The lesson's step hides this panel or lane until its question is answered.
   bool hides(std::string_view name) const;
+  // The lesson's prediction, which is still to be made, hides the code: until then nothing says in
+  // what the sides differ, on no step before it either.
+  bool hides_differences() const;
   // Knobs may be turned now: of each side that has some; of this one.
   bool knobs_free() const;
   bool knobs_free(std::size_t side) const;

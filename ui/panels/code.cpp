@@ -142,11 +142,13 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
     if (is_imported(side) && side.error.empty()) {
       ImGui::Dummy({0, theme.px(4)});
       draw_card(context, ImGui::GetContentRegionAvail().y, true);
-    } else if (!side.outline) {
+    } else if (!side.outline || context.workspace.hides("code")) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::SetCursorScreenPos({at.x + theme.size.pad, at.y + theme.px(14)});
+      const char* why = side.outline ? "The code is shown once the question is answered."
+                                     : "The listing is being written.";
       text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
-           side.error.empty() ? "The listing is being written." : side.error, true);
+           side.error.empty() ? why : side.error, true);
     } else {
       const bool any = span_of_interest(context.attention).span != trace::kNone;
       const float card = theme.px(any ? 128 : 76);

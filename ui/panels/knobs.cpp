@@ -50,6 +50,8 @@ std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
     });
     return list;
   }
+  if (workspace.hides_differences())
+    std::erase_if(list, [&](const Knob* knob) { return differs(workspace, *knob); });
   const Knob* machine = &program::find_knob("machine");
   const auto at = std::find(list.begin(), list.end(), machine);
   if (at != list.end()) list.erase(at);
@@ -199,6 +201,7 @@ void draw_list(const PanelContext& context, KnobsPanel& panel) {
     bool headed = false;
     for (const Knob& knob : program::knobs()) {
       if (group_of(knob) != group || !matches(knob, panel.search)) continue;
+      if (context.workspace.hides_differences() && differs(context.workspace, knob)) continue;
       if (!headed) {
         text(theme.font.strong, theme.size.small, theme.accent, group);
         headed = true;
@@ -237,6 +240,9 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   if (begin_panel(theme, name, options)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
     for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
+    if (workspace.hides_differences())
+      text(theme.font.text, theme.size.label, theme.muted,
+           "In what A and B differ is shown once you have predicted.", true);
     ImGui::PopStyleVar();
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
     const std::string all = fmt::format("All parameters ({})", program::knobs().size());

@@ -69,6 +69,7 @@ std::string config_words(const Workspace& workspace, std::size_t number) {
   for (const SideModel& side : sides)
     if (side.run && !side.run->program)
       return sides[number].run ? sides[number].run->trace->origin().subject : "";
+  if (workspace.hides_differences()) return "";
   // What changes nothing here is the other side's.
   std::vector<std::string> names = program::differing_knobs(sides[0].config, sides[1].config);
   std::erase_if(names, [&](const std::string& name) {
