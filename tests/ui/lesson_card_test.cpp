@@ -46,6 +46,13 @@ TEST_CASE("a number's box is labelled with what it counts, and a quotient says n
   CHECK(unit_of("ratio(B.memory.peak_allocated, A.memory.peak_allocated)").empty());
 }
 
+TEST_CASE("a prediction is judged by what happened, and what is said back by whether it is right") {
+  CHECK(verdict_title("predict", true) == "That is what happened.");
+  CHECK(verdict_title("observe", false) == "Not on this machine.");
+  CHECK(verdict_title("recap", true) == "Right.");
+  CHECK(verdict_title("recap", false) == "Not this one.");
+}
+
 TEST_CASE("the window says of a lesson on another machine that its text need not hold") {
   REQUIRE_DRIVER(driver, 1366, 768);
   const scenario::Lesson lesson = scenario::find_lesson("occupancy-cliff");

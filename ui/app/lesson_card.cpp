@@ -193,6 +193,11 @@ std::optional<std::size_t> predicted_step(const LessonModel& model) {
   return std::nullopt;
 }
 
+std::string_view verdict_title(std::string_view kind, bool right) {
+  if (kind == name_of(StepKind::kRecap)) return right ? "Right." : "Not this one.";
+  return right ? "That is what happened." : "Not on this machine.";
+}
+
 Entry entry_for(const scenario::Question& question) {
   const std::string& text = question.answer->text();
   // What a quotient counts, its expression does not say.

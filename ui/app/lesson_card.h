@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/app/lesson_ending.h"
@@ -58,6 +59,10 @@ LessonCard card_of(const Workspace& workspace);
 
 // The prediction made: the step's number and its answer; nothing before one is committed.
 std::optional<std::size_t> predicted_step(const LessonModel& model);
+
+// Above the verdict on a question of a step of that kind ("predict"): what the run decides, or, of
+// what is said back, whether it is right. Words to be said in the lesson's language.
+std::string_view verdict_title(std::string_view kind, bool right);
 
 // How the answer to a question for a number is typed in.
 Entry entry_for(const scenario::Question& question);

@@ -38,6 +38,7 @@ std::optional<RevisitCard> revisit_card_of(const Workspace& workspace) {
   card.caveat = asked.caveat;
   card.setting = asked.setting;
   card.text = asked.question.text;
+  card.kind = asked.question.kind;
   card.options = options_of(*revisit);
   card.open = !revisit->answered();
   if (card.open) return card;

@@ -18,6 +18,7 @@ struct RevisitCard {
   std::vector<OptionCard> options;
   bool open = true;  // may still be answered
   bool right = false;
+  std::string kind;     // of its step: "recap"
   std::string verdict;  // why the option is wrong, and what decides; empty until it is answered
   std::string explain;  // likewise
 };

@@ -65,7 +65,8 @@ void draw_words_field(const PanelContext& context, LessonPanel& panel, const Que
   ImGui::EndDisabled();
 }
 
-void draw_verdict(const Theme& theme, const scenario::Lesson& lesson, const QuestionCard& card) {
+void draw_verdict(const Theme& theme, const LessonModel& model, const QuestionCard& card) {
+  const scenario::Lesson& lesson = model.lesson;
   if (card.skipped) {
     notice_card(theme, Tone::kPlain, lesson.say("Skipped"), card.right ? card.verdict : "");
     return;
@@ -76,10 +77,8 @@ void draw_verdict(const Theme& theme, const scenario::Lesson& lesson, const Ques
                   lesson.say(card.decided ? "To compare with" : "Not decided here"), card.verdict);
     return;
   }
-  if (*card.right)
-    notice_card(theme, Tone::kGood, lesson.say("That is what happened."), card.verdict);
-  else
-    notice_card(theme, Tone::kBad, lesson.say("Not on this machine."), card.verdict);
+  notice_card(theme, *card.right ? Tone::kGood : Tone::kBad,
+              lesson.say(verdict_title(name_of(model.step().kind), *card.right)), card.verdict);
 }
 
 void draw_question(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
@@ -103,7 +102,7 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
         notice_card(context.theme, Tone::kGood, model.lesson.say("That is the one."), "");
       return;
   }
-  if (!question.open) draw_verdict(context.theme, model.lesson, question);
+  if (!question.open) draw_verdict(context.theme, model, question);
 }
 
 // Right after the run: what was asked, what was guessed, what happened.

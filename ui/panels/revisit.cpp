@@ -46,8 +46,7 @@ void draw_answered(const PanelContext& context, const scenario::Lesson& lesson,
                    const RevisitCard& card) {
   const Theme& theme = context.theme;
   notice_card(theme, card.right ? Tone::kGood : Tone::kBad,
-              lesson.say(card.right ? "That is what happened." : "Not on this machine."),
-              card.verdict);
+              lesson.say(verdict_title(card.kind, card.right)), card.verdict);
   if (!card.explain.empty()) markdown(theme, card.explain);
   const std::string words = fmt::format(fmt::runtime(lesson.say("Take \"{}\" again")), card.title);
   const float room = ImGui::GetContentRegionAvail().x - theme.px(30);
