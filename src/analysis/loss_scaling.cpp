@@ -60,6 +60,19 @@ std::uint32_t done_by(const trace::Trace& trace, Nanos time) {
   return first;
 }
 
+double scale_of(const TrainingStep& step) {
+  return std::isfinite(step.used_scale) ? step.used_scale : 1;
+}
+
+// Of what backward gave and of what it rounded on the way to it.
+double lost_by(const TrainingStep& step) {
+  const Spectrum before = divided(as_counted(step.gradients), scale_of(step));
+  const double on_the_way =
+      step.rounded > 0 ? static_cast<double>(step.lost_to_zero) / static_cast<double>(step.rounded)
+                       : 0;
+  return before.lost(number_line(program::ElementType::kFp16)) + on_the_way;
+}
+
 std::int64_t clean_steps(const trace::Trace& trace, std::uint32_t step) {
   std::int64_t clean = 0;
   for (std::uint32_t i = step + 1; i > 0; --i) {
@@ -109,8 +122,10 @@ std::optional<ScalingState> scaling_at(const trace::Trace& trace, Nanos time) {
   state.step = done - 1;
   state.skipped = step.skipped;
   state.scaled = std::isfinite(step.used_scale);
-  if (state.scaled) state.scale = step.used_scale;
+  state.scale = scale_of(step);
   state.has_gradients = step.has_gradients;
+  if (const auto all = static_cast<double>(step.gradients.total()); all > 0)
+    state.zeros = step.gradients.zeros / all;
   state.after = as_counted(step.gradients);
   state.before = divided(state.after, state.scale);
   state.rounded = step.rounded;
@@ -118,6 +133,22 @@ std::optional<ScalingState> scaling_at(const trace::Trace& trace, Nanos time) {
   state.to_infinity = step.lost_to_infinity;
   if (state.scaled) state.clean = clean_steps(trace, done - 1);
   return state;
+}
+
+std::optional<std::uint32_t> step_that_loses_most(const trace::Trace& trace) {
+  std::optional<std::uint32_t> most;
+  double lost = 0;
+  for (std::uint32_t i = 0, n = trace.steps().size(); i < n; ++i) {
+    const TrainingStep& step = trace.steps()[i];
+    if (!step.has_gradients) continue;
+    const bool over_skipped = most && trace.steps()[*most].skipped && !step.skipped;
+    const bool skipped_late = most && step.skipped && !trace.steps()[*most].skipped;
+    const double here = lost_by(step);
+    if (most && !over_skipped && (skipped_late || here < lost)) continue;
+    most = i;
+    lost = here;
+  }
+  return most;
 }
 
 ScaleHistory scale_history(const trace::Trace& trace) {

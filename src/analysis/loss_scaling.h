@@ -49,6 +49,7 @@ struct ScalingState {
   double scale = 1;     // that the gradients were multiplied by
   bool scaled = false;  // there is a loss scale
   bool has_gradients = false;
+  double zeros = 0;        // of all gradients, the share that is zero
   Spectrum before, after;  // divided by the scale, and as backward gave them
   // Of the numbers that backward rounded: how many had not been zero (or infinite) and became so.
   std::int64_t rounded = 0, to_zero = 0, to_infinity = 0;
@@ -58,6 +59,11 @@ struct ScalingState {
 
 // Of the last step done by then; none before the first.
 std::optional<ScalingState> scaling_at(const trace::Trace& trace, Nanos time);
+
+// The step, from 0, of whose gradients FP16 loses, or would lose without scaling, the largest
+// share: on the way to them and of themselves. Of equal ones the last; skipped steps only where all
+// are. None where no gradients are known.
+std::optional<std::uint32_t> step_that_loses_most(const trace::Trace& trace);
 
 // The scale over the steps.
 struct ScaleHistory {

@@ -25,8 +25,9 @@ using trace::Magnitudes;
 constexpr double kTall = 190, kTitle = 26, kAxis = 34;
 constexpr double kLeft = 12, kMiddle = 610, kScaleLeft = 710, kAloneLeft = 84,
                  kRight = kWideChart - 20;
-constexpr double kHeads = 22;           // above the bars, for the names of the zones
-constexpr double kLeastShare = 0.0005;  // of gradients, that widens the number line
+constexpr double kZeros = 52, kZeroBar = 30;  // room for gradients that are zero, and their bar
+constexpr double kHeads = 22;                 // above the bars, for the names of the zones
+constexpr double kLeastShare = 0.0005;        // of gradients, that widens the number line
 
 struct Side {
   std::size_t run = 0;  // of the views
@@ -47,13 +48,10 @@ bool is_narrow(const program::Config& config) {
          config.word("model.dtype") != "fp32";
 }
 
-// Of the last step that was not skipped, else of the last.
+// Of the step at which scaling matters most.
 std::optional<ScalingState> state_of(const trace::Trace& trace) {
-  std::uint32_t step = trace.steps().size();
-  while (step > 1 && trace.steps()[step - 1].skipped) --step;
-  if (trace.steps()[step - 1].skipped) step = trace.steps().size();
-  const auto state = analysis::scaling_at(trace, trace.steps()[step - 1].time);
-  return state && state->has_gradients ? state : std::nullopt;
+  const auto step = analysis::step_that_loses_most(trace);
+  return step ? analysis::scaling_at(trace, trace.steps()[*step].time) : std::nullopt;
 }
 
 bool changes(const analysis::ScaleHistory& history) {
@@ -117,7 +115,7 @@ class NumberLineChart {
       : state_(state), x_(x), y_(y), speech_(speech) {}
 
   std::string svg() const {
-    std::string svg = zones() + axis();
+    std::string svg = zones() + axis() + zeros();
     if (is_moved(state_)) svg += heap(state_.before, "before");
     return svg + heap(state_.after, is_moved(state_) ? "after" : "before");
   }
@@ -152,6 +150,18 @@ class NumberLineChart {
       if (power > x_.from + 1 && power < x_.to - 1)
         svg += text_svg(x_.at(power), y_.start + 15, "axis", "middle", fmt::format("2^{}", power));
     return svg;
+  }
+
+  // Beside the line, where it stands alone: all of the height is all gradients.
+  std::string zeros() const {
+    if (x_.start < kLeft + kZeros) return "";
+    const double middle = kLeft + kZeroBar / 2, tall = state_.zeros * (y_.start - y_.end);
+    return fmt::format("<path class=\"heap {}\" d=\"M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z\"/>\n",
+                       is_moved(state_) ? "after" : "before", kLeft, y_.start - tall, kZeroBar,
+                       tall, -kZeroBar) +
+           text_svg(middle, y_.start - tall - 5, "plain", "middle",
+                    speech_.number(fmt::format("{:.0f} %", 100 * state_.zeros))) +
+           text_svg(middle, y_.start + 15, "axis", "middle", "0");
   }
 
   // A bar a power of two.
@@ -256,12 +266,14 @@ struct Axes {
   double steps = 1;
   double least = 0, most = 1;  // powers of two, of scales
   double scale_left = kAloneLeft;
+  double line_left = kLeft;  // of the number lines, beside a bar of zeros
 };
 
 Axes axes_of(const std::vector<Side>& sides) {
   Axes axes{powers_of(sides), most_share(sides), 1, 1e9, -1e9};
   for (const Side& side : sides) {
     if (side.state) axes.scale_left = kScaleLeft;
+    if (side.state && side.state->zeros > 0) axes.line_left = kLeft + kZeros;
     if (side.history.empty()) continue;
     axes.steps = std::max(axes.steps, static_cast<double>(side.history.scale.size()) - 1);
     axes.least = std::min(axes.least, std::floor(std::log2(side.history.least)));
@@ -338,7 +350,7 @@ class Charts {
     const std::string mark = views_.size() > 1 ? views_[side.run].run->label + "  " : "";
     if (side.state) {
       const Scale x{static_cast<double>(axes_.powers.from), static_cast<double>(axes_.powers.to),
-                    kLeft, kMiddle};
+                    axes_.line_left, kMiddle};
       const Scale y{0, axes_.most_share, low, top_ + kTitle + kHeads};
       svg_ += text_svg(kLeft, top_ + 17, "strong", "start",
                        mark + speech_.say("Gradients by their size"));
@@ -379,6 +391,9 @@ std::string scaling_html(const std::vector<RunView>& views, const PageLimits& li
   std::string body = Charts(views, sides, columns, speech).html();
   const bool moved = std::ranges::any_of(
       sides, [](const Side& side) { return side.state && is_moved(*side.state); });
+  if (std::ranges::any_of(sides, [](const Side& side) { return side.state.has_value(); }))
+    body += remark_html(
+        speech.say("Gradients are those of the step at which FP16 loses, or would lose, most."));
   if (moved) body += remark_html(speech.say("Grey: before they are scaled. Blue: as scaled."));
   return view_html({"scaling", speech.say("Loss scaling"), badges_html(views, speech),
                     "<div class=\"wide\">" + body + "</div>\n"});

@@ -156,3 +156,37 @@ TEST_CASE(
   CHECK(scale_history(*plain.trace).empty());
   CHECK_FALSE(scaling_at(*plain.trace, plain.trace->end())->scaled);
 }
+
+TEST_CASE("the step that loses most counts what is lost on the way, and no skipped step") {
+  trace::Trace trace{trace::Origin{}};
+  CHECK_FALSE(step_that_loses_most(trace));
+  const auto add = [&](std::int64_t number, float gradient, std::int64_t lost, bool skipped) {
+    trace::TrainingStep step = step_of(number, 8, 8, skipped);
+    step.has_gradients = true;
+    step.gradients.add(8 * gradient);
+    step.rounded = 10;
+    step.lost_to_zero = lost;
+    trace.add_step(step);
+  };
+  add(0, 0x1p-30F, 9, true);
+  CHECK(step_that_loses_most(trace) == 0);
+  add(1, 1, 0, false);
+  CHECK(step_that_loses_most(trace) == 1);
+  add(2, 1, 2, false);
+  add(3, 1, 1, false);
+  CHECK(step_that_loses_most(trace) == 2);
+  add(4, 1, 2, false);
+  CHECK(step_that_loses_most(trace) == 4);  // as much, and later
+  add(5, 0x1p-30F, 0, false);
+  CHECK(step_that_loses_most(trace) == 5);
+}
+
+TEST_CASE("gradients that are zero are told apart from those that are drawn by their size") {
+  trace::Trace trace{trace::Origin{}};
+  trace::TrainingStep step = step_of(0, 8, 8);
+  for (const float value : {0.0F, 0.0F, 0.0F, 1.0F}) step.gradients.add(value);
+  trace.add_step(step);
+  const auto state = scaling_at(trace, 100);
+  CHECK(state->zeros == 0.75);
+  CHECK(state->after.share_in(Region::kNormal, number_line(ElementType::kFp16)) == 1);
+}

@@ -75,7 +75,29 @@ TEST_CASE("a report says what of the gradients would be lost without scaling") {
   CHECK(has(html, ">becomes 0</text>"));
 }
 
-TEST_CASE("the gradients drawn are those of the last step that was not skipped") {
+TEST_CASE("the gradients drawn are those of the step at which scaling matters most") {
+  auto trace = test::kernels(3);
+  for (int i = 0; i < 4; ++i) {
+    trace::TrainingStep step;
+    step.step = i;
+    step.time = 10 * i;
+    step.used_scale = step.loss_scale = 1024;
+    step.has_gradients = true;
+    // At first they are small; later FP16 would hold them as they are.
+    for (int k = 0; k < 8; ++k)
+      step.gradients.add(k < 6 ? 0.0F : static_cast<float>(std::ldexp(1024, i == 1 ? -30 : -4)));
+    trace->add_step(step);
+  }
+  const analysis::Run run = test::run_of("A", trace), plain = scaled("A", 5, {});
+  const std::string html = scaling_of({&run});
+  CHECK(has(html, "gradients of step 1: without scaling 100.0 % would be lost in FP16"));
+  CHECK(has(html, "would lose, most."));
+  // Those that are zero are a bar of their own.
+  CHECK(has(html, ">75 %</text>"));
+  CHECK_FALSE(has(scaling_of({&plain}), ">0 %</text>"));
+}
+
+TEST_CASE("of steps that lose as much the last one that was not skipped is drawn") {
   const analysis::Run run = scaled("A", 6, {4, 5});
   CHECK(has(scaling_of({&run}), "gradients of step 3:"));
   const analysis::Run all = scaled("A", 3, {0, 1, 2});

@@ -248,6 +248,11 @@ void Application::show_where_to_look(const scenario::Focus& asked) {
   constexpr double kRoom = 0.1;
   show_range(timeline, {range->start + offset, range->end + offset}, kRoom);
   explained_range_ = destination(timeline);
+  // What panels show at the playhead is of the step that is looked at.
+  const Nanos here = workspace_.playhead_of(side);
+  if (here < range->start || here >= range->end)
+    workspace_.playhead.time =
+        std::clamp<Nanos>(workspace_.playhead_at(side, range->start), 0, workspace_.playhead_end());
 }
 
 bool Application::has_panel(std::string_view name) const {

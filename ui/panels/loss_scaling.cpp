@@ -95,7 +95,7 @@ std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, boo
   std::vector<Legend> rows;
   if (state.after.infinite < 1)
     rows.push_back(
-        {before_color(theme), "of these, without scaling: " + lost, "unscaled: " + lost});
+        {before_color(theme), "at this step, without scaling: " + lost, "unscaled: " + lost});
   const std::string now = share_words(state.after.lost(fp16)) + " lost";
   rows.push_back(
       {after_color(theme), fmt::format("times {:.6g}: {}", state.scale, now), "scaled: " + now});

@@ -123,6 +123,22 @@ void draw_infinite(const Theme& theme, const Ruler& ruler, const ScalingState& s
   draw_hatch(draw, box, theme.bad, theme.px(6), theme.px(1.4F));
 }
 
+// A bar that stands alone, on no line: all of the height is all gradients.
+void draw_zeros(const Theme& theme, const Box& box, double share, Color color) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float size = theme.size.label, wide = theme.px(34);
+  const float x = box.min.x + wide / 2, y = box.max.y - box.height() * static_cast<float>(share);
+  if (share > 0)
+    draw->AddRectFilled({box.min.x, std::min(y, box.max.y - theme.px(1))},
+                        {box.min.x + wide, box.max.y}, color);
+  draw->AddLine({box.min.x, box.max.y}, {box.min.x + wide, box.max.y}, theme.line,
+                theme.size.border);
+  draw_text_middle(draw, theme.font.mono, size, x, y - size * 0.7F, theme.text,
+                   fmt::format("{:.0f} %", 100 * share), 0.5F);
+  draw_text_middle(draw, theme.font.mono, size, x, box.max.y + theme.px(11), theme.muted, "0",
+                   0.5F);
+}
+
 }  // namespace
 
 Color before_color(const Theme& theme) {
@@ -134,6 +150,7 @@ Color after_color(const Theme& theme) {
 }
 
 void LineScale::include(const ScalingState& state) {
+  zeros |= state.zeros > 0;
   constexpr double kLeastShare = 0.0005;  // of gradients, that widens the line
   for (int power = Magnitudes::kLeast; power <= Magnitudes::kMost; ++power) {
     const double before = state.before.bins[bin_of(power)], after = state.after.bins[bin_of(power)];
@@ -145,7 +162,10 @@ void LineScale::include(const ScalingState& state) {
 
 void draw_number_line(const Theme& theme, const Box& box, const ScalingState& state,
                       const LineScale& scale) {
-  const Ruler ruler{{box.min, {box.max.x, box.max.y - theme.px(20)}}, scale.from, scale.to};
+  const float beside = scale.zeros ? theme.px(46) : 0;
+  const Ruler ruler{{{box.min.x + beside, box.min.y}, {box.max.x, box.max.y - theme.px(20)}},
+                    scale.from,
+                    scale.to};
   draw_zones(theme, ruler);
   draw_axis(theme, ruler);
   const float top = ruler.box.min.y + std::min(theme.px(42), ruler.box.height() * 0.4F);
@@ -154,6 +174,9 @@ void draw_number_line(const Theme& theme, const Box& box, const ScalingState& st
   draw_heap(theme, ruler, state.after, scale.most, moved ? after_color(theme) : before_color(theme),
             top);
   draw_infinite(theme, ruler, state);
+  if (scale.zeros)
+    draw_zeros(theme, {{box.min.x, top}, {ruler.box.min.x, ruler.box.max.y}}, state.zeros,
+               moved ? after_color(theme) : before_color(theme));
   if (moved) draw_shift(theme, ruler, state, top - theme.px(7));
 }
 

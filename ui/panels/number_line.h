@@ -8,10 +8,11 @@
 namespace trainscope::ui {
 
 // What number lines that stand beside one another are drawn to: powers of two along the line, and
-// the share of gradients that is as tall as there is room.
+// the share of gradients that is as tall as there is room. Beside it, where any are zero, how many.
 struct LineScale {
   int from = -34, to = 20;  // all of FP16's
   double most = 1e-9;
+  bool zeros = false;
 
   // Makes room for what a step has.
   void include(const analysis::ScalingState& state);
