@@ -154,7 +154,8 @@ class Sheet {
     html += told ? paragraphs(input_.answers ? step.text : step.asked)
                  : "<p>" + say("Say in your own words why the runs differ here.") + "</p>";
     html += options(step);
-    if (input_.answers && !step.hint.empty())
+    // Where there is an answer it says more than the hint, which is of the window.
+    if (input_.answers && !step.hint.empty() && step.asks == SheetAnswer::kNone)
       html += "<div class=\"hint\"><span class=\"label\">" + say("Hint") + "</span>" +
               paragraphs(step.hint) + "</div>";
     html += room(step, told) + answer(step);

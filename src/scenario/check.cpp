@@ -17,6 +17,7 @@
 #include "scenario/check_sweep.h"
 #include "scenario/expected.h"
 #include "scenario/progress.h"
+#include "scenario/sentences.h"
 #include "train/build.h"
 
 namespace trainscope::scenario {
@@ -245,6 +246,7 @@ class Checker {
     if (machine != home_machine()) return;
     check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
+    for (const Step& step : lesson_.steps) check_keys(step);
     for (std::size_t i = 0; i < run_step(lesson_); ++i) check_known(lesson_.steps[i]);
   }
 
@@ -263,6 +265,16 @@ class Checker {
         if (fill_in_known("{" + inside + "}", {&configs[0], &configs[1]}) == kBlank)
           add(step.place, "step " + step.id + " is read before the run, and nobody knows {" +
                               inside + "} then; write it without");
+  }
+
+  // A report and a handout are read without the window.
+  void check_keys(const Step& step) {
+    for (const std::string* text : {&step.text, &step.explain})
+      for (const char* key : {"Shift+", "Ctrl+"})
+        if (without_keys(*text).find(key) != std::string::npos)
+          add(step.place, "step " + step.id +
+                              " names a key in its sentence; write it in brackets, " +
+                              "as (Shift+P), and a page leaves it out");
   }
 
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {

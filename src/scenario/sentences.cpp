@@ -43,7 +43,31 @@ std::string known_sentences(std::string_view paragraph) {
   return known;
 }
 
+// "F5", "Shift+P", "Ctrl+Shift+.".
+bool is_key(std::string_view words) {
+  const bool function =
+      words.size() > 1 && words[0] == 'F' &&
+      std::ranges::all_of(words.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+  return function || words.starts_with("Shift+") || words.starts_with("Ctrl+") ||
+         words.starts_with("Alt+");
+}
+
 }  // namespace
+
+std::string without_keys(std::string_view text) {
+  std::string rest;
+  std::size_t from = 0;
+  for (std::size_t open = text.find('('); open != text.npos; open = text.find('(', open + 1)) {
+    const std::size_t close = text.find(')', open);
+    if (close == text.npos) break;
+    if (!is_key(text.substr(open + 1, close - open - 1))) continue;
+    std::size_t end = open;
+    while (end > from && is_space(text[end - 1])) --end;
+    rest += text.substr(from, end - from);
+    from = close + 1;
+  }
+  return rest + std::string(text.substr(from));
+}
 
 std::string without_blanks(std::string_view text) {
   std::string known;

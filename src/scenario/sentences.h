@@ -1,4 +1,4 @@
-// Sentences of a lesson's text, where some of its numbers are not known.
+// A lesson's text where it is not read in the window, or where some of its numbers are not known.
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@ namespace trainscope::scenario {
 
 // The text without the sentences that have a blank for a number. Paragraphs stay apart.
 std::string without_blanks(std::string_view text);
+
+// The text without the window's keys, which stand in brackets: " (Shift+P)".
+std::string without_keys(std::string_view text);
 
 }  // namespace trainscope::scenario

@@ -41,7 +41,7 @@ struct Known {
     return question.unit.empty() ? "" : " " + lesson->say(question.unit);
   }
   std::string fill(const std::string& text, const Sides& sides) const {
-    return fill_in_known(text, sides, decimal);
+    return fill_in_known(without_keys(text), sides, decimal);
   }
 };
 

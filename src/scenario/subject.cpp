@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "scenario/machine_caveat.h"
+#include "scenario/sentences.h"
 #include "scenario/translation.h"
 
 namespace trainscope::scenario {
@@ -46,7 +47,7 @@ analysis::Subject subject_of(const Lesson& lesson, const Sides& sides) {
   };
   for (const Step& step : lesson.steps)
     if (step.kind == StepKind::kScene || step.kind == StepKind::kExplain)
-      add(subject.paragraphs, step.text);
+      add(subject.paragraphs, without_keys(step.text));
   add(subject.limits, lesson.limits);
   if (!left_open.empty())
     subject.caveat += (subject.caveat.empty() ? "" : " ") +

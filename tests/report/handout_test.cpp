@@ -38,7 +38,7 @@ LessonSheet sheet() {
   SheetStep find = step("observe", "Find the span.", false);
   find.asks = SheetAnswer::kSpan;
   find.answer = "**A**, *host main*: `held`";
-  find.hint = "It is hatched.";
+  find.hint = "Look at the panel's head.";
   sheet.steps = {step("scene", "Both sides send a tensor.", true), predict,
                  step("run", "Run both sides.", true), find,
                  step("explain", "The engine reads what stays in place.", false)};
@@ -48,6 +48,7 @@ LessonSheet sheet() {
   vary.asked = "Make it smaller: now it is ____ times.";
   vary.explain = "The engine has little to hide.";
   vary.of_own_run = true;
+  vary.hint = "Try a small one.";
   sheet.steps.push_back(vary);
   for (SheetStep& one : sheet.steps)
     if (one.asked.empty()) one.asked = one.text;
@@ -116,7 +117,7 @@ TEST_CASE("a handout says what its numbers are of") {
 
 TEST_CASE("a sheet to work on keeps the runs and leaves every solution out") {
   const std::string html = page(false);
-  for (const char* told : {"class=\"right\"", "The link decides only if", "It is hatched.",
+  for (const char* told : {"class=\"right\"", "The link decides only if", "Try a small one.",
                            "The engine reads", "show of hands", "<code>held</code>"}) {
     CAPTURE(told);
     CHECK_FALSE(has(html, told));
@@ -148,6 +149,11 @@ TEST_CASE("a sheet to work on has blanks where the results would stand") {
   CHECK(has(table, "idle: staging"));
   CHECK_FALSE(has(table, "whole run"));
   CHECK(test::count(table, "<td class=\"number\"></td>") == 4);
+}
+
+TEST_CASE("a question that is answered on paper needs no hint") {
+  CHECK_FALSE(has(page(true), "Look at the panel"));
+  CHECK_FALSE(has(page(false), "Look at the panel"));
 }
 
 TEST_CASE("an explanation of knobs that a learner turns says whose numbers it is about") {

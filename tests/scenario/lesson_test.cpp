@@ -171,6 +171,10 @@ TEST_CASE("the checks of a lesson find what would mislead a learner") {
              contains("has the typed number"));
   CHECK_THAT(findings_of("Run both sides.", "Run both sides, they are great!"),
              contains("exclamation mark"));
+  CHECK_THAT(findings_of("Run both sides.", "Run both sides. Shift+P shows the path."),
+             contains("names a key in its sentence"));
+  CHECK_THAT(findings_of("Run both sides.", "Run both sides. Look at the path (Shift+P)."),
+             !contains("names a key"));
   CHECK_THAT(findings_of("depends = \"Machines", "depends = \"\" # \"Machines"),
              contains("has another answer by machine") && contains("on h200-1") &&
                  contains("say in depends what decides"));

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 using trainscope::scenario::without_blanks;
+using trainscope::scenario::without_keys;
 
 TEST_CASE("a sentence with a blank goes, the others stay") {
   CHECK(without_blanks("It takes ____ now. Nothing waits.") == "Nothing waits.");
@@ -22,4 +23,14 @@ TEST_CASE("a full stop within code, or before a small letter, ends no sentence")
 TEST_CASE("paragraphs stay apart") {
   CHECK(without_blanks("One.\n\nTwo takes ____. Three.") == "One.\n\nThree.");
   CHECK(without_blanks("One takes ____.\n\nTwo.") == "Two.");
+}
+
+TEST_CASE("keys in brackets are left out, other brackets stay") {
+  CHECK(without_keys("The **path** (Shift+P) goes on.") == "The **path** goes on.");
+  CHECK(without_keys("It is\n(Ctrl+Shift+.). Open it (F5)") == "It is. Open it");
+  CHECK(without_keys("A sum (n+1) of `f(x)`, (FSDP+TP) (F)") ==
+        "A sum (n+1) of `f(x)`, (FSDP+TP) (F)");
+  CHECK(without_keys("(A + B) (a+b").find("(A + B) (a+b") == 0);
+  CHECK(without_keys("{ratio(A.time.step, B.time.step)} (FP16)") ==
+        "{ratio(A.time.step, B.time.step)} (FP16)");
 }

@@ -33,6 +33,8 @@ void check_texts(const SheetStep& step) {
     CHECK(text->find('{') == std::string::npos);
     CHECK(text->find("??") == std::string::npos);
     CHECK(text->find(scenario::kBlank) == std::string::npos);
+    CHECK(text->find("Shift+") == std::string::npos);
+    CHECK(text->find("Ctrl+") == std::string::npos);
   }
 }
 
