@@ -91,7 +91,7 @@ TEST_CASE("what a learner's own knobs decide is left out of a sheet, and the res
 TEST_CASE("to work on, a sheet has blanks for what only the runs say") {
   const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
   const analysis::LessonSheet sheet = Ran(lesson).sheet(lesson);
-  CHECK(step_of(sheet, "observe").asked.find("A takes ____ times as long") == 0);
+  CHECK(step_of(sheet, "observe").asked.find("A's copies take ____ times as long") == 0);
   CHECK(step_of(sheet, "scene").asked == step_of(sheet, "scene").text);
   CHECK(std::ranges::count(sheet.metrics, "bandwidth.h2d") == 1);
   CHECK(std::ranges::count(sheet.metrics, "memory.peak_allocated") == 0);
@@ -111,7 +111,7 @@ TEST_CASE("the numbers of a German sheet have commas, wherever they stand") {
     for (const std::string* text : {&step.text, &step.explain, &step.answer, &step.depends})
       CHECK_FALSE(has_point(*text));
   }
-  CHECK(step_of(sheet, "observe").text.find("A braucht 5,") == 0);
+  CHECK(step_of(sheet, "observe").text.find("Die Kopien von A brauchen 5,") == 0);
 }
 
 TEST_CASE("where any span of a line is right, the sheet names the one that is seen best") {
