@@ -99,6 +99,10 @@ Nanos tick_of(const Range& range) {
   return range.end - range.start;
 }
 
+bool is_hatched(trace::Category category) {
+  return category == trace::Category::kHeld || category == trace::Category::kSync;
+}
+
 // A lane of samples alone: the drawing has no curves, and would leave it blank.
 bool only_counts(const RunView& view, const LaneBars& lane) {
   const trace::LaneKind kind = view.run->trace->lanes()[lane.lane].kind;
@@ -161,6 +165,14 @@ class Picture {
     fmt::format_to(std::back_inserter(texts_),
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind,
                    html_text(words));
+  }
+
+  // Under words on a hatched bar, whose lines would run through them.
+  void plate(double x, double y, std::size_t count, const std::string& kind) {
+    fmt::format_to(std::back_inserter(texts_),
+                   "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"13\" rx=\"2\" "
+                   "class=\"{}\"/>\n",
+                   x, y - 10.5, static_cast<double>(count) * kLetter + 4, kind);
   }
 
   void ground(double y, double height, const char* kind) {
@@ -278,8 +290,9 @@ class Picture {
     const std::string longer = endless ? full + ", " + never : full;
     for (const std::string& label : {longer, endless ? never : short_name(full)}) {
       if (static_cast<double>(letters(label)) * kLetter > room) continue;
-      const std::string kind = "t-" + slug(trace::name_of(bar.category));
-      text(x + 4, y, label, kind.c_str());
+      const std::string kind = slug(trace::name_of(bar.category));
+      if (is_hatched(bar.category)) plate(x + 2, y, letters(label), "f-" + kind);
+      text(x + 4, y, label, ("t-" + kind).c_str());
       return;
     }
   }

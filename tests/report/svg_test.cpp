@@ -48,6 +48,16 @@ TEST_CASE("a drawing is a file of its own: well-formed, with its badge, legend a
         report::timelines_svg(input_of({&a}), {}, report::SvgTheme::kDark));
 }
 
+TEST_CASE("words on a hatched bar stand on a plate of its own colour") {
+  const analysis::Run a = test::copies("A", "pageable");
+  const std::string svg = report::timelines_svg(input_of({&a}));
+  const std::regex held("class=\"f-held\"/>\n<text [^>]*class=\"t-held\">");
+  CHECK(std::regex_search(svg, held));
+  CHECK(count(svg, "rx=\"2\" class=\"f-held\"") == count(svg, "class=\"t-held\""));
+  CHECK(count(svg, "class=\"t-cuda-call\"") > 0);
+  CHECK_FALSE(has(svg, "class=\"f-cuda-call\""));
+}
+
 TEST_CASE("a long title ends before the badges, and stands whole in what names the drawing") {
   const analysis::Run a = test::copies("A", "pageable");
   report::ReportInput input = input_of({&a});

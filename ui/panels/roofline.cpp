@@ -156,7 +156,7 @@ void draw_kernels(const PanelContext& context, const Box& room, const RooflineSi
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.small, line = theme.px(20);
   float y = room.min.y + theme.px(11);
-  if (y + line > room.max.y) return;
+  if (y + line + line / 2 > room.max.y) return;  // a title needs a kernel below it
   const float left = draw_side_title(theme, context.workspace, side.side, {room.min.x, y});
   draw_text_middle(draw, theme.font.strong, size, left, y, theme.text,
                    "Kernels by time, each shape");

@@ -31,14 +31,17 @@ float cut_top(const SideView& view) {
   return view.window_end;
 }
 
-float words_height(const Theme& theme) {
-  return theme.size.label * 1.2F;
+// For the words, of what is in sight of the lane that is cut: as much as they like, or what is left
+// behind whole lanes.
+float words_height(const Theme& theme, const SideView& view) {
+  return std::min(theme.size.label * 1.2F, view.window_end - cut_top(view));
 }
 
 // Without a row of their own in place of the name of the lane that is cut, never of a whole one's.
 bool are_among_names(const Canvas& canvas, const SideView& view) {
+  constexpr float kLetters = 0.85F;  // of a line's height
   return view.below == 0 && any_cut(view) &&
-         cut_top(view) <= view.window_end - words_height(*canvas.theme);
+         words_height(*canvas.theme, view) >= canvas.theme->size.label * kLetters;
 }
 
 // Lanes fade out towards where they are cut.
@@ -80,7 +83,7 @@ void paint_endless(const Canvas& canvas, const Box& box, const CategoryStyle& st
 }
 
 float words_end(const Canvas& canvas, const SideView& view) {
-  return are_among_names(canvas, view) ? view.window_end - words_height(*canvas.theme)
+  return are_among_names(canvas, view) ? view.window_end - words_height(*canvas.theme, view)
                                        : view.window_end;
 }
 
@@ -88,13 +91,12 @@ void paint_lanes_below(const Canvas& canvas, const SideView& view) {
   if (view.below == 0 && !any_cut(view)) return;
   const Theme& theme = *canvas.theme;
   const float least = theme.px(6), left = canvas.all.min.x + theme.px(16);
-  const float room =
-      view.below > 0 ? view.below : std::min(view.window_end - cut_top(view), words_height(theme));
+  const float room = view.below > 0 ? view.below : words_height(theme, view);
   paint_fade(canvas, view, view.below > 0 ? least : std::max(room, least));
-  if (room < least) return;
+  if (view.below == 0 && !are_among_names(canvas, view)) return;  // no mark without its words
   const float middle = view.window_end + (view.below > 0 ? room / 2 : -room / 2);
   draw_down_mark(canvas.draw, theme, {left, middle}, theme.muted);
-  if (view.below > 0 || are_among_names(canvas, view)) say_below(canvas, view, middle);
+  say_below(canvas, view, middle);
 }
 
 }  // namespace trainscope::ui
