@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/measured.h"
 #include "scenario/progress.h"
 #include "ui/app/application.h"
 #include "ui/app/line_up.h"
 #include "ui/app/moment.h"
+#include "ui/app/search_range.h"
 #include "ui/panels/code_difference.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/timelines.h"
@@ -209,28 +209,6 @@ void Application::line_up_with(const scenario::Focus& focus) {
   explained_offset_ = workspace_.offset();
 }
 
-namespace {
-
-// The step that a span is in, or, where it cannot be seen among so much, its surroundings. Nothing
-// where it can be seen in the whole, or is in no step.
-std::optional<TimeRange> range_to_search(const trace::Trace& trace, const trace::Span& span,
-                                         Nanos whole) {
-  constexpr Nanos kShare = 100;       // of what is shown, that can be seen and clicked
-  constexpr Nanos kLeastShare = 200;  // that can still be found
-  if (span.duration > whole / kShare) return std::nullopt;
-  for (const analysis::StepWindow& step : analysis::step_windows(trace)) {
-    const TimeRange range{step.mark.start, std::max(step.window.end, step.mark.end)};
-    if (span.start < range.start || span.start >= range.end) continue;
-    if (span.duration > (range.end - range.start) / kLeastShare) return range;
-    constexpr Nanos kBeside = 40;
-    return TimeRange{std::max(range.start, span.start - kBeside * span.duration),
-                     std::min(range.end, span.end() + kBeside * span.duration)};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 // Its lane comes into sight, and so much of the run that it can be found and clicked.
 void Application::show_where_to_look(const scenario::Focus& asked) {
   const std::size_t side = asked.run == "B" ? 1 : 0;
@@ -241,7 +219,7 @@ void Application::show_where_to_look(const scenario::Focus& asked) {
   TimelineState& timeline = attention_.timeline;
   timeline.reveal_lane = {static_cast<Side>(side), span.lane};
   std::erase(timeline.collapsed[side], span.lane);
-  const auto range = range_to_search(*run.trace, span, workspace_.end());
+  const auto range = range_to_search(*run.trace, *meant, workspace_.end());
   if (!range) return;
   line_up_with(asked);
   const Nanos offset = side > 0 ? workspace_.offset() : 0;
