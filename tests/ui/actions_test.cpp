@@ -35,6 +35,11 @@ TEST_CASE("shortcuts can be read and are each one action's") {
   }
 }
 
+TEST_CASE("no action has a key that moves the timelines under the mouse") {
+  for (const ActionInfo& action : actions())
+    for (const char* key : {"W", "A", "S", "D"}) CHECK(action.shortcut != key);
+}
+
 TEST_CASE("a lesson is found by its subject, after what is called so") {
   const std::vector<scenario::Lesson> lessons = scenario::all_lessons();
   const auto found = matching_lessons(lessons, "fsdp");

@@ -199,10 +199,10 @@ TEST_CASE("W, A, S and D move the view only where the mouse is over the timeline
   open_trainings(*driver);
   const auto width = [&] { return state_of(*driver).view.end - state_of(*driver).view.start; };
   const Nanos whole = width();
-  press(*driver, ImGuiKey_A, false);
-  CHECK(driver->workspace().playhead.by_step);
-  press(*driver, ImGuiKey_A, false);
+  for (const ImGuiKey key : {ImGuiKey_W, ImGuiKey_A, ImGuiKey_S, ImGuiKey_D})
+    press(*driver, key, false);
   CHECK(width() == whole);
+  CHECK_FALSE(driver->workspace().playhead.by_step);
   press(*driver, ImGuiKey_W);
   CHECK(width() < whole);
   const Nanos start = state_of(*driver).view.start;
@@ -212,6 +212,8 @@ TEST_CASE("W, A, S and D move the view only where the mouse is over the timeline
   press(*driver, ImGuiKey_A);
   CHECK(state_of(*driver).view.start < start);
   CHECK_FALSE(driver->workspace().playhead.by_step);
+  press(*driver, ImGuiMod_Shift | ImGuiKey_A);  // the same wherever the mouse is
+  CHECK(driver->workspace().playhead.by_step);
 }
 
 TEST_CASE("a slash searches: matches are counted and lit, Enter shows the next one") {

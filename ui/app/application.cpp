@@ -207,9 +207,8 @@ void Application::take_shortcuts() {
   const bool leaves = can("timeline.leave");
   const bool item_has_keys = ImGui::GetIO().NavVisible && !attention_.timeline_has_keys;
   for (const ActionInfo& action : actions()) {
-    // The timelines read these themselves when the mouse is over them.
-    const bool theirs = (action.id.starts_with("view.") && attention_.timeline_has_keys) ||
-                        (attention_.timeline_hovered && is_timeline_key(action.shortcut));
+    // The timelines read these themselves when they have the keys.
+    const bool theirs = action.id.starts_with("view.") && attention_.timeline_has_keys;
     // What was entered last is left first: the lesson's own path is returned to after that.
     const bool later = leaves && action.id == "lesson.return";
     if (theirs || later || !is_pressed(action, item_has_keys)) continue;

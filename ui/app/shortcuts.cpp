@@ -66,10 +66,6 @@ Chord chord_of(std::string_view shortcut) {
 
 }  // namespace
 
-bool is_timeline_key(std::string_view shortcut) {
-  return shortcut == "W" || shortcut == "A" || shortcut == "S" || shortcut == "D";
-}
-
 bool is_readable(std::string_view shortcut) {
   return !chord_of(shortcut).keys.empty();
 }

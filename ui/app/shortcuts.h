@@ -11,9 +11,6 @@ struct ActionInfo;
 // someone types, Space and Enter while an item of the window has the keys: they press it.
 bool is_pressed(const ActionInfo& action, bool item_has_keys);
 
-// W, A, S, D: over the timelines they zoom and pan.
-bool is_timeline_key(std::string_view shortcut);
-
 // Whether ImGui can read the shortcut.
 bool is_readable(std::string_view shortcut);
 

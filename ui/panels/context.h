@@ -36,7 +36,6 @@ struct Attention {
   std::string pointed_knob;        // a knob under the mouse; empty: none
   bool memory_lanes = false;       // the timelines show the lanes that count memory
   bool timeline_has_keys = false;  // the mouse or the focus is on the timelines
-  bool timeline_hovered = false;   // the mouse is
   Box find_action{};               // where "Find an action" stands in the top bar
 };
 

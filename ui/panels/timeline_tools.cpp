@@ -54,7 +54,6 @@ void draw_with_tools(const PanelContext& context, RangeStrip& strip, TimelineInp
   const float height = std::floor(room - bars - ranged);
   const TimelineEvents events =
       draw_timeline("##timelines", context.theme, input, context.attention.timeline, {0, height});
-  context.attention.timeline_hovered = events.hovered;
   context.attention.timeline_has_keys = events.has_keys;
   float y = at.y + height;
   const auto below = [&](float tall, const auto& draw) {

@@ -415,7 +415,6 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
 void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const char* name,
                     bool* open) {
   Workspace& workspace = context.workspace;
-  context.attention.timeline_hovered = false;
   const bool failed = any_failed(workspace), ended = any_has_card(workspace);
   PanelOptions options;
   options.secondary = head_words(workspace);

@@ -169,7 +169,7 @@ Box scroll_bar(const Canvas& canvas, const SideView& view) {
 }
 
 void take_input(const Canvas& canvas, TimelineState& state, TimelineEvents& events) {
-  const bool hovered = events.hovered = mouse_is_over();
+  const bool hovered = mouse_is_over();
   const bool active = ImGui::IsItemActive();
   if (hovered) {
     for (const ImGuiKey key : {ImGuiKey_MouseWheelX, ImGuiKey_MouseWheelY})

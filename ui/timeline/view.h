@@ -132,7 +132,6 @@ struct TimelineEvents {
   bool write_note = false;          // asked for in a lane's menu
   Nanos moved = 0;                  // B was dragged by this much along the axis
   bool animating = false;           // wants another frame at once
-  bool hovered = false;             // the mouse is over it
   bool has_keys = false;            // what is typed is for it
 };
 
