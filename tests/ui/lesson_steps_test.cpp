@@ -1,4 +1,6 @@
 // Where a lesson's step makes one look: lanes, listings, knobs come into sight by themselves.
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -8,6 +10,7 @@
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/code.h"
+#include "ui/panels/knobs.h"
 #include "ui/panels/timelines.h"
 
 using namespace trainscope;
@@ -222,6 +225,33 @@ TEST_CASE("a knob that a step is about is scrolled to, and lit") {
     CHECK(attention_of(*driver).lit_knob == knob);
     CHECK_FALSE(attention_of(*driver).follow_knob);
   }
+}
+
+TEST_CASE("knobs that a step has one turn come first, and stand in sight in a low window") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  const auto first = [&] { return shown_knobs(driver->workspace()).front()->name; };
+  const auto varies = [](const scenario::Step& step) {
+    return step.kind == scenario::StepKind::kVary;
+  };
+  go_to(*driver, "time-to-a-loss", varies);
+  CHECK(first() == "optimizer.lr");  // beside the panel that the step has in front
+  CHECK(attention_of(*driver).lit_knob == "optimizer.lr");
+  go_to(*driver, "make-gpt2-fast", varies);
+  const auto knobs = shown_knobs(driver->workspace());
+  REQUIRE(knobs.size() > 3);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 3; ++i) names.push_back(knobs[i]->name);
+  CHECK(names == std::vector<std::string>{"precision", "attention.kernel", "compile.fuse"});
+  keep_picture(*driver, "knobs of a step");
+  // The third one's switch, too.
+  ImRect third;
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    third = context->ItemInfo("//Knobs##pair/**/compile.fuse@A").RectFull;
+  }));
+  const ImGuiWindow* panel = ImGui::FindWindowByName(kKnobsPanel);
+  REQUIRE(panel);
+  CHECK(third.Min.y > panel->Pos.y);
+  CHECK(third.Max.y < panel->Pos.y + panel->Size.y);
 }
 
 TEST_CASE("a run that never ends has no whole time, and no marker of its end") {

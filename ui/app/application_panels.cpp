@@ -102,6 +102,13 @@ bool points_at_control(const scenario::Focus& focus) {
   return focus.panel.empty() && focus.lane.empty();
 }
 
+// A step that has a panel in front, too, leaves the knobs where they stand.
+void light_knob(const scenario::Step& step, Attention& attention) {
+  if (!step.focus || step.focus->knob.empty() || step.focus->panel.empty()) return;
+  attention.lit_knob = step.focus->knob;
+  attention.follow_knob = true;
+}
+
 // The side is there, and what stands beside it will not change any more.
 bool is_there(const scenario::Focus& focus, const Workspace& workspace) {
   const auto& sides = workspace.sides();
@@ -167,6 +174,7 @@ void Application::show_what_step_means() {
   if (asked) show_where_to_look(*asked);
   if (const auto& focus = lesson->step().focus; focus && points_at_control(*focus))
     show_focus(*focus, workspace_, attention_, false);
+  light_knob(lesson->step(), attention_);
   if (const auto& focus = lesson->step().focus; focus && !focus->panel.empty())
     show_panel(focus->panel);
   else if (wants_knobs(workspace_))

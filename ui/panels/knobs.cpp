@@ -19,44 +19,26 @@ namespace {
 using program::Knob;
 using program::KnobType;
 
+constexpr float kLowPanel = 240;  // below it two knobs with their help would fill it
+
 bool differs(const Workspace& workspace, const Knob& knob) {
   const auto& sides = workspace.sides();
   return workspace.sides_with_knobs().size() == 2 &&
          sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
 }
 
-// The knobs worth showing: the lesson's, else those in which the sides differ or that are set.
-std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
-  std::vector<const Knob*> list;
-  if (const LessonModel* lesson = workspace.lesson()) {
-    for (const std::string& name : lesson->lesson.knobs)
-      if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
-  } else {
-    for (const Knob& knob : program::knobs()) {
-      const bool set = std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                                   [&](const SideModel& side) {
-                                     return !is_imported(side) && side.config.is_set(knob.name);
-                                   });
-      if (set || differs(workspace, knob)) list.push_back(&knob);
-    }
-  }
-  // What the program runs on is shown always, but where it is no machine of ours.
-  if (std::ranges::all_of(workspace.sides(), [](const SideModel& side) {
-        return is_imported(side) || is_replay(side);
-      })) {
-    // Nor what is replayed.
-    std::erase_if(list, [](const Knob* knob) {
-      return knob->name == "workload" || knob->name == "replay.trace";
-    });
-    return list;
-  }
-  if (workspace.hides_differences())
-    std::erase_if(list, [&](const Knob* knob) { return differs(workspace, *knob); });
-  const Knob* machine = &program::find_knob("machine");
-  const auto at = std::find(list.begin(), list.end(), machine);
-  if (at != list.end()) list.erase(at);
-  list.push_back(machine);
-  return list;
+bool is_named(const std::string& text, const std::string& knob) {
+  const std::string code = "`" + knob;
+  const std::size_t at = text.find(code);
+  if (at == text.npos || at + code.size() == text.size()) return false;
+  const char after = text[at + code.size()];
+  return after == '`' || after == '=' || after == ' ';
+}
+
+// 0: the step points at it, 1: its text names it, 2: neither.
+int rank_of(const scenario::Step& step, const Knob& knob) {
+  if (step.focus && step.focus->knob == knob.name) return 0;
+  return step.kind == scenario::StepKind::kVary && is_named(step.text, knob.name) ? 1 : 2;
 }
 
 // A knob under the mouse may be swept: by a click on its name's right, or by the key.
@@ -81,8 +63,8 @@ void sweep_link(const PanelContext& context, const Knob& knob, const Box& line) 
   ImGui::SetCursorScreenPos(after);
 }
 
-// Name, a dot where the sides differ, and the help below.
-void knob_name(const PanelContext& context, const Knob& knob, float width) {
+// Name, a dot where the sides differ; where there is little room, the help under the mouse.
+void knob_name(const PanelContext& context, const Knob& knob, float width, bool compact) {
   const Theme& theme = context.theme;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -98,6 +80,8 @@ void knob_name(const PanelContext& context, const Knob& knob, float width) {
     draw->AddCircleFilled({at.x + text_size(theme.font.mono, size, name).x + theme.px(10), middle},
                           theme.px(3.5F), theme.warn);
   ImGui::Dummy({width, size * 1.5F});
+  if (compact && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", knob.help.c_str());
   sweep_link(context, knob, {at, {at.x + width, at.y + size * 1.5F}});
 }
 
@@ -130,12 +114,12 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
               bool in_columns = false) {
   const Theme& theme = context.theme;
   const std::size_t sides = context.workspace.sides().size();
-  const float width = ImGui::GetContentRegionAvail().x, each = theme.px(64);
+  const float width = ImGui::GetContentRegionAvail().x, each = theme.px(panel.compact ? 50 : 64);
   ImGui::PushID(knob.name.c_str());
   ImVec2 at = ImGui::GetCursorScreenPos();
   const float row_top = at.y;
   if (is_wide(knob)) {
-    knob_name(context, knob, width);
+    knob_name(context, knob, width, panel.compact);
     const float apart = theme.px(16);
     const float wide = (width - apart * static_cast<float>(sides - 1)) / static_cast<float>(sides);
     const float y = ImGui::GetCursorScreenPos().y;
@@ -150,7 +134,7 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
     const float beside = width - each * static_cast<float>(sides);
     const float wanted = text_size(theme.font.mono, theme.size.small, knob.name).x + theme.px(24);
     const bool below = in_columns || wanted > beside;
-    knob_name(context, knob, below ? width : beside);
+    knob_name(context, knob, below ? width : beside, panel.compact);
     if (below) at = ImGui::GetCursorScreenPos();
     const float after = ImGui::GetCursorScreenPos().y + (below ? theme.px(24) : 0);
     for (std::size_t i = 0; i < sides; ++i) {
@@ -162,14 +146,24 @@ void knob_row(const PanelContext& context, KnobsPanel& panel, const Knob& knob,
     }
     ImGui::SetCursorScreenPos({at.x, after});
   }
-  text(theme.font.text, theme.size.label, theme.muted, knob.help, true);
+  if (!panel.compact) text(theme.font.text, theme.size.label, theme.muted, knob.help, true);
   idle_note(context, knob);
   if (context.attention.follow_knob && context.attention.lit_knob == knob.name) {
     context.attention.follow_knob = false;
     scroll_to(row_top);
   }
-  ImGui::Dummy({0, theme.px(5)});
+  ImGui::Dummy({0, theme.px(panel.compact ? 1 : 5)});
   ImGui::PopID();
+}
+
+// What a step has one turn comes first: the list begins there anew.
+void begin_step(const Workspace& workspace, KnobsPanel& panel) {
+  const LessonModel* lesson = workspace.lesson();
+  std::pair<std::string, std::size_t> now;
+  if (lesson) now = {lesson->lesson.id, lesson->progress.step()};
+  if (now == panel.step) return;
+  panel.step = now;
+  ImGui::SetScrollY(0);
 }
 
 std::string lowered(std::string text) {
@@ -230,6 +224,42 @@ void side_heads(const Theme& theme, std::size_t sides) {
 
 }  // namespace
 
+std::vector<const Knob*> shown_knobs(const Workspace& workspace) {
+  std::vector<const Knob*> list;
+  if (const LessonModel* lesson = workspace.lesson()) {
+    for (const std::string& name : lesson->lesson.knobs)
+      if (const Knob* knob = program::find_knob_or_null(name)) list.push_back(knob);
+  } else {
+    for (const Knob& knob : program::knobs()) {
+      const bool set = std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                                   [&](const SideModel& side) {
+                                     return !is_imported(side) && side.config.is_set(knob.name);
+                                   });
+      if (set || differs(workspace, knob)) list.push_back(&knob);
+    }
+  }
+  // What the program runs on is shown always, but where it is no machine of ours.
+  if (std::ranges::all_of(workspace.sides(), [](const SideModel& side) {
+        return is_imported(side) || is_replay(side);
+      })) {
+    // Nor what is replayed.
+    std::erase_if(list, [](const Knob* knob) {
+      return knob->name == "workload" || knob->name == "replay.trace";
+    });
+    return list;
+  }
+  if (workspace.hides_differences())
+    std::erase_if(list, [&](const Knob* knob) { return differs(workspace, *knob); });
+  const Knob* machine = &program::find_knob("machine");
+  const auto at = std::find(list.begin(), list.end(), machine);
+  if (at != list.end()) list.erase(at);
+  list.push_back(machine);
+  if (const LessonModel* lesson = workspace.lesson())
+    std::ranges::stable_sort(list, {},
+                             [&](const Knob* knob) { return rank_of(lesson->step(), *knob); });
+  return list;
+}
+
 void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name, bool* open) {
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
@@ -238,6 +268,8 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
   if (workspace.lesson() && !workspace.revealed()) options.secondary = "after the run    A | B";
   if (begin_panel(theme, name, options)) {
+    begin_step(workspace, panel);
+    panel.compact = ImGui::GetWindowHeight() < theme.px(kLowPanel);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
     for (const Knob* knob : shown_knobs(workspace)) knob_row(context, panel, *knob);
     if (workspace.hides_differences())
@@ -269,6 +301,7 @@ void draw_all_parameters(const PanelContext& context, KnobsPanel& panel, bool& o
   options.open = &open;
   options.secondary = "A | B";
   options.scrolls = false;
+  panel.compact = false;
   if (begin_panel(theme, "All parameters", options)) {
     ImGui::SetNextItemWidth(-1);
     ImGui::InputTextWithHint("##search", "Search a name or what it does", &panel.search);
