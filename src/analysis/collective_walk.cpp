@@ -38,8 +38,9 @@ WalkedCollective collective_of(const trace::Trace& trace, trace::SpanId id,
   one.ranks = detail.group_size;
   one.bytes = bytes_of(detail);
   one.kind = kind_of(name);
-  one.algorithm = contains(name, "_TREE_") ? "tree" : contains(name, "_NVLS_") ? "NVLS" : "ring";
-  one.protocol = contains(name, "LL128") ? "LL128" : contains(name, "_LL") ? "LL" : "Simple";
+  CollectiveWay way = way_of(trace, span);
+  one.algorithm = way.algorithm.empty() ? "ring" : std::move(way.algorithm);
+  one.protocol = std::move(way.protocol);
   return one;
 }
 

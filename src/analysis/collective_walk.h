@@ -49,8 +49,8 @@ struct WalkedCollective {
   int ranks = 1;
   std::int64_t bytes = 0;  // of a rank's larger buffer
   program::CollectiveKind kind = program::CollectiveKind::kAllReduce;
-  std::string algorithm;     // "ring", "tree", "NVLS"
-  std::string protocol;      // "LL128"
+  std::string algorithm;     // "ring", "tree", "NVLS"; a ring where it is not told
+  std::string protocol;      // "LL128"; empty: not told
   std::vector<Nanos> steps;  // when each was over; empty: not told
   trace::SpanId span = trace::kNone;
 };

@@ -13,6 +13,7 @@
 #include "analysis/stream_order.h"
 #include "machine/topology.h"
 #include "sim/collectives/collective_model.h"
+#include "trace/same_collectives.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -88,9 +89,9 @@ std::int64_t size_of(std::string_view type) {
   return 0;
 }
 
-sim::Algorithm algorithm_of(std::string_view kernel) {
-  const bool in_switch = kernel.find("NVLS") != std::string_view::npos;
-  return in_switch ? sim::Algorithm::kNvls : sim::Algorithm::kRing;
+// A switch's sums cross the links less often; a ring's and a tree's as often as each other's.
+sim::Algorithm algorithm_of(const CollectiveWay& way) {
+  return way.algorithm == "NVLS" ? sim::Algorithm::kNvls : sim::Algorithm::kRing;
 }
 
 // Of a list of ranks, "[0, 8]" or "[0, 1, ..., 15]", the first and the last.
@@ -155,7 +156,7 @@ struct Moved {
 };
 
 // Nothing where the trace does not tell.
-std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, std::string_view kernel) {
+std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, const CollectiveWay& way) {
   if (collective.group_size == 1) return Moved{};  // nothing to move
   const std::optional<CollectiveKind> kind = kind_of(collective.operation);
   const auto element = static_cast<double>(size_of(collective.type));
@@ -166,7 +167,7 @@ std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, std::st
   // Of a receive it is the other rank that sends.
   if (*kind != CollectiveKind::kSendReceive ||
       collective.operation.find("send") != std::string::npos)
-    moved.sent = bytes * sim::wire_factor(algorithm_of(kernel), *kind, collective.group_size);
+    moved.sent = bytes * sim::wire_factor(algorithm_of(way), *kind, collective.group_size);
   return moved;
 }
 
@@ -192,6 +193,29 @@ class Sent {
 };
 
 }  // namespace
+
+CollectiveWay way_of(const trace::Trace& trace, const Span& span) {
+  const auto* detail = trace::collective_of(trace, span);
+  if (detail && !(detail->algorithm.empty() && detail->protocol.empty()))
+    return {detail->algorithm, detail->protocol};
+  const std::string& name = trace.name(span);
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  const bool simulated = trace.origin().kind == trace::OriginKind::kSimulated;
+  CollectiveWay way;
+  if (has("_NVLS"))
+    way.algorithm = "NVLS";
+  else if (has("_TREE_"))
+    way.algorithm = "tree";
+  else if (simulated || has("LL128") || has("_SIMPLE"))
+    way.algorithm = "ring";
+  if (has("LL128"))
+    way.protocol = "LL128";
+  else if (has("_SIMPLE"))
+    way.protocol = "Simple";
+  else if (simulated && has("_LL"))
+    way.protocol = "LL";
+  return way;
+}
 
 std::int64_t bytes_of(const trace::CollectiveDetail& collective) {
   constexpr std::int64_t kUsual = 4;
@@ -265,7 +289,7 @@ CollectiveTimes collective_times(const Measured& measured) {
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
     if (!collective) return;
-    const auto moved = moved_by(*collective, trace.name(span.name));
+    const auto moved = moved_by(*collective, way_of(trace, span));
     if (moved) sent.add(lane, moved->sent);
     all_known &= moved.has_value();
     if (lane.device != gpu.value_or(lane.device)) return;

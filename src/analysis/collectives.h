@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "analysis/measured.h"
 
@@ -30,6 +31,16 @@ struct CollectiveTimes {
   int count = 0;           // of collectives
 };
 CollectiveTimes collective_times(const Measured& measured);
+
+// How a collective is carried out; empty: not told.
+struct CollectiveWay {
+  std::string algorithm;  // "ring", "tree", "NVLS"
+  std::string protocol;   // "LL", "LL128", "Simple"
+};
+
+// By its detail, else by its kernel's name: NCCL's own tells a tree and nothing else; those of
+// Trainscope's earlier runs told both.
+CollectiveWay way_of(const trace::Trace& trace, const trace::Span& span);
 
 // Of the larger of what it takes and what it gives; at least 0. Of a type that is not known an
 // element has 4.

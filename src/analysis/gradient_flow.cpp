@@ -162,14 +162,6 @@ bool is_all_reduce(const trace::Trace& trace, const Span& span) {
   return (told && told->operation == "allreduce") || contains(trace.name(span), "AllReduce");
 }
 
-// The second word of the first pair whose first one stands in the name, between underscores.
-std::string word_in(const std::string& name,
-                    std::initializer_list<std::pair<const char*, const char*>> words) {
-  for (const auto& [part, word] : words)
-    if (contains(name + "_", fmt::format("_{}_", part))) return word;
-  return "";
-}
-
 // Where the first all-reduce ran; null: there is none.
 const trace::Lane* first_lane(const trace::Trace& trace, const Measured& measured) {
   const trace::Lane* first = nullptr;
@@ -341,10 +333,9 @@ class Reader {
     bucket.started = span.start;
     bucket.done = span.end();
     bucket.span = sum.span;
-    bucket.algorithm =
-        word_in(trace_.name(span), {{"RING", "ring"}, {"TREE", "tree"}, {"NVLS", "NVLS"}});
-    bucket.protocol =
-        word_in(trace_.name(span), {{"LL128", "LL128"}, {"LL", "LL"}, {"SIMPLE", "Simple"}});
+    CollectiveWay way = way_of(trace_, span);
+    bucket.algorithm = std::move(way.algorithm);
+    bucket.protocol = std::move(way.protocol);
     if (const auto own = own_.find(sum.span); own != own_.end())
       bucket.exposed = exposed_within(work_, own->second, own->second);
     return bucket;

@@ -47,6 +47,8 @@ DetailWords words_of(const trace::CollectiveDetail& collective, const Speech& sp
     text += " " + told(speech, "of {} {}",
                        speech.number(format_count(static_cast<double>(collective.elements_in))),
                        collective.type);
+  for (const std::string* word : {&collective.algorithm, &collective.protocol})
+    if (!word->empty()) text += ", " + *word;
   if (collective.group_size > 0) text += ", " + told(speech, "{} ranks", collective.group_size);
   if (!collective.group.empty())
     text += ", " + told(speech, "process group {} {}", collective.group, collective.members);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/error.h"
@@ -376,6 +377,12 @@ trace::DetailId Recorder::collective_detail(const program::Collective& collectiv
   detail.elements_in = gathers ? shard : numbers;
   detail.elements_out = scatters ? shard : numbers;
   detail.sequence = collective.sequence;
+  if (collective.kind != program::CollectiveKind::kSendReceive) {
+    constexpr std::array<const char*, 3> kAlgorithms{"tree", "ring", "NVLS"};
+    constexpr std::array<const char*, 3> kProtocols{"LL", "LL128", "Simple"};
+    detail.algorithm = kAlgorithms[static_cast<std::size_t>(plan.algorithm)];
+    detail.protocol = kProtocols[static_cast<std::size_t>(plan.protocol)];
+  }
   detail.kernel.device = stream.device;
   detail.kernel.stream = stream.number;
   detail.kernel.grid[0] = plan.channels;

@@ -133,6 +133,8 @@ CollectiveDetail read_collective(const Event& event, Place lane) {
   collective.kernel = read_kernel(event, lane);
   collective.group = exact_text(event.args.group, event.own.group_bytes);
   collective.members = exact_text(event.args.members, event.own.members_bytes);
+  collective.algorithm = exact_text(event.own.algorithm, event.own.algorithm_bytes);
+  collective.protocol = exact_text(event.own.protocol, event.own.protocol_bytes);
   return collective;
 }
 
@@ -210,6 +212,10 @@ void append_collective(ArgList& args, const CollectiveDetail& collective, const 
     args.text("Process Group Name", "Trainscope group bytes", collective.group);
   if (!collective.members.empty())
     args.text("Process Group Ranks", "Trainscope members bytes", collective.members);
+  if (!collective.algorithm.empty())
+    args.text("Trainscope algorithm", "Trainscope algorithm bytes", collective.algorithm);
+  if (!collective.protocol.empty())
+    args.text("Trainscope protocol", "Trainscope protocol bytes", collective.protocol);
 }
 
 void append_sync(ArgList& args, const SyncDetail& sync, const ShownSpan& shown) {

@@ -34,6 +34,7 @@ struct OwnArgs {
   std::string_view category, cause, detail;
   std::string_view name, name_bytes, kind_bytes, operation_bytes, type_bytes;
   std::string_view group_bytes, members_bytes;
+  std::string_view algorithm, algorithm_bytes, protocol, protocol_bytes;
   std::string_view flops, bytes, occupancy, from, to, value;
 };
 

@@ -1,6 +1,9 @@
 #include "trace/labels.h"
 
+#include <utility>
+
 #include "base/units.h"
+#include "trace/same_collectives.h"
 #include "trace/short_name.h"
 
 namespace trainscope::trace {
@@ -28,6 +31,26 @@ std::string held_label(const Span& span) {
   }
 }
 
+// "all-reduce" of what PyTorch calls "allreduce" or "_allreduce_base".
+std::string_view operation_word(std::string_view operation) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"allreduce", "all-reduce"},
+      {"allgather", "all-gather"},
+      {"reduce_scatter", "reduce-scatter"}};
+  for (const auto& [part, word] : kWords)
+    if (operation.find(part) != operation.npos) return word;
+  return operation;
+}
+
+// "all-reduce, ring, LL128": the kernel's name tells neither. Empty where they are not known.
+std::string collective_label(const CollectiveDetail& one) {
+  if (one.algorithm.empty() || one.operation.empty()) return "";
+  std::string label(operation_word(one.operation));
+  for (const std::string* word : {&one.algorithm, &one.protocol})
+    if (!word->empty()) label += ", " + *word;
+  return label;
+}
+
 bool is_api_name(std::string_view name) {
   return name.starts_with("cuda") || name.starts_with("cu") || name.starts_with("hip");
 }
@@ -41,12 +64,17 @@ std::string bar_label(const Trace& trace, const Span& span) {
     if (const auto* detail = trace.detail(span))
       if (const auto* copy = std::get_if<CopyDetail>(detail); copy && copy->bytes > 0)
         return format_bytes(static_cast<double>(copy->bytes));
+  if (span.category == Category::kCollective)
+    if (const auto* collective = collective_of(trace, span))
+      if (std::string label = collective_label(*collective); !label.empty()) return label;
   return name;
 }
 
 std::string brief_label(const Trace& trace, const Span& span) {
   const std::string name = bar_label(trace, span);
   if (span.category == Category::kHeld) return name.substr(0, name.find_first_of(" :"));
+  if (span.category == Category::kCollective && name != trace.name(span))
+    return name.substr(0, name.find(','));
   constexpr std::string_view kCuda = "cuda";
   if (is_api_name(name) && name.starts_with(kCuda)) return name.substr(kCuda.size());
   return functor_name(name);

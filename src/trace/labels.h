@@ -8,12 +8,13 @@
 
 namespace trainscope::trace {
 
-// What stands in a span's bar: a copy's bytes, what holds a host thread, else the span's name.
+// What stands in a span's bar: a copy's bytes, what holds a host thread, how a collective is
+// carried out, "all-reduce, ring, LL128", else the span's name.
 std::string bar_label(const Trace& trace, const Span& span);
 
 // What is left of that in still less room: "waits" of "waits for the stream", "MemcpyAsync" of
-// "cudaMemcpyAsync", what a kernel does of the name of a template; empty where nothing may be left
-// out.
+// "cudaMemcpyAsync", "all-reduce" of what is said of one, what a kernel does of the name of a
+// template; empty where nothing may be left out.
 std::string brief_label(const Trace& trace, const Span& span);
 
 // A wait that goes on after the trace's end: what of it is in the trace is a beginning.

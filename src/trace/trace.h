@@ -188,6 +188,10 @@ struct CollectiveDetail {
   KernelDetail kernel;
   std::string group;    // the name of its process group; empty: not known
   std::string members;  // the ranks of that: "[0, 2]"; of many only the first and the last
+  // How it is carried out: "ring", "tree", "NVLS", and "LL", "LL128", "Simple". Empty: not told; a
+  // kernel's name is no proof (sim/collectives/collective_model.h).
+  std::string algorithm = {};
+  std::string protocol = {};
 };
 struct SyncDetail {
   std::string kind;  // "Stream Sync"

@@ -147,40 +147,50 @@ Detail take_detail(ByteReader& in, std::size_t alternative) {
   return detail;
 }
 
-// The kind of a collective that says its group; others are kept without.
-constexpr std::size_t kGrouped = std::variant_size_v<Detail>;
+// The kinds of collectives that say their group, and how they are carried out as well; others are
+// kept without.
+constexpr std::size_t kGrouped = std::variant_size_v<Detail>, kPlanned = kGrouped + 1;
 
-const CollectiveDetail* grouped(const Detail& detail) {
+std::size_t kind_of(const Detail& detail) {
   const auto* collective = std::get_if<CollectiveDetail>(&detail);
-  const bool says = collective && !(collective->group.empty() && collective->members.empty());
-  return says ? collective : nullptr;
+  if (!collective) return detail.index();
+  if (!collective->algorithm.empty() || !collective->protocol.empty()) return kPlanned;
+  const bool says = !collective->group.empty() || !collective->members.empty();
+  return says ? kGrouped : detail.index();
 }
 
 void put_details(ByteWriter& out, const Trace& trace) {
   out.whole(trace.details().size());
   for (std::uint32_t i = 0; i < trace.details().size(); ++i) {
-    const CollectiveDetail* collective = grouped(trace.details()[i]);
-    out.whole(collective ? kGrouped : trace.details()[i].index());
+    const std::size_t kind = kind_of(trace.details()[i]);
+    out.whole(kind);
     std::visit([&](const auto& detail) { put(out, detail); }, trace.details()[i]);
-    if (!collective) continue;
-    out.text(collective->group);
-    out.text(collective->members);
+    if (kind < kGrouped) continue;
+    const auto& collective = std::get<CollectiveDetail>(trace.details()[i]);
+    out.text(collective.group);
+    out.text(collective.members);
+    if (kind < kPlanned) continue;
+    out.text(collective.algorithm);
+    out.text(collective.protocol);
   }
 }
 
-CollectiveDetail take_grouped(ByteReader& in) {
+CollectiveDetail take_collective(ByteReader& in, std::size_t kind) {
   CollectiveDetail collective;
   take(in, collective);
   collective.group = in.text();
   collective.members = in.text();
+  if (kind < kPlanned) return collective;
+  collective.algorithm = in.text();
+  collective.protocol = in.text();
   return collective;
 }
 
 void take_details(ByteReader& in, Trace& trace) {
   const std::uint32_t count = in.count(4, "details");
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto kind = in.below(kGrouped + 1, "the kind of a detail");
-    trace.add_detail(kind == kGrouped ? take_grouped(in) : take_detail(in, kind));
+    const auto kind = in.below(kPlanned + 1, "the kind of a detail");
+    trace.add_detail(kind >= kGrouped ? take_collective(in, kind) : take_detail(in, kind));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/run.h"
 #include "support/config.h"
+#include "trace/labels.h"
 
 using namespace trainscope;
 
@@ -70,4 +71,50 @@ TEST_CASE("between nodes the network is what a large sum uses up, within one the
     CHECK(*used > 0.6);
     CHECK(*used <= 1);
   }
+}
+
+TEST_CASE("how a collective is carried out is told by its run, and hardly by its kernel's name") {
+  const auto way = [](trace::OriginKind origin, const char* kernel, const char* algorithm = "",
+                      const char* protocol = "") {
+    trace::Trace trace{trace::Origin{origin, "test", ""}};
+    trace::CollectiveDetail detail;
+    detail.operation = "allreduce";
+    detail.algorithm = algorithm;
+    detail.protocol = protocol;
+    trace::Span span;
+    span.category = trace::Category::kCollective;
+    span.name = trace.intern(kernel);
+    span.lane = trace.add_lane({});
+    span.detail = trace.add_detail(detail);
+    trace.add_span(span);
+    const analysis::CollectiveWay found = analysis::way_of(trace, trace.spans()[0]);
+    return found.algorithm + " " + found.protocol;
+  };
+  using trace::OriginKind;
+  const char* ring = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  CHECK(way(OriginKind::kSimulated, ring, "NVLS", "Simple") == "NVLS Simple");
+  // A profiler's trace has that name for every sum but a tree's.
+  CHECK(way(OriginKind::kImported, ring) == " ");
+  CHECK(way(OriginKind::kImported, "ncclDevKernel_AllReduce_Sum_f32_TREE_LL(x)") == "tree ");
+  // Runs of before had more in the name.
+  CHECK(way(OriginKind::kSimulated, "ncclDevKernel_AllReduce_Sum_f32_NVLS_SIMPLE") ==
+        "NVLS Simple");
+  CHECK(way(OriginKind::kSimulated, "ncclDevKernel_AllReduce_Sum_f32_RING_LL128") == "ring LL128");
+  CHECK(way(OriginKind::kSimulated, "ncclDevKernel_AllReduce_Sum_f32_RING_LL") == "ring LL");
+}
+
+TEST_CASE("a simulated collective says how it is carried out, in its bar as well") {
+  const analysis::Run run = analysis::run_config(
+      "A", test::config_of({"workload=collective", "collective.bytes=1073741824", "machine=h200-8",
+                            "collective.ranks=8", "collective.algorithm=ring",
+                            "collective.protocol=ll128"}));
+  int found = 0;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    if (span.category != trace::Category::kCollective) return;
+    ++found;
+    CHECK(run.trace->name(span) == "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+    CHECK(trace::bar_label(*run.trace, span) == "all-reduce, ring, LL128");
+    CHECK(trace::brief_label(*run.trace, span) == "all-reduce");
+  });
+  CHECK(found > 0);
 }

@@ -140,10 +140,29 @@ TEST_CASE("the choice is the tuner's quickest, and goes from LL to NVLS as messa
   }
   const auto choice = [&](std::int64_t bytes) {
     const auto plan = plan_collective(machine, group_of(8), CollectiveKind::kAllReduce, bytes);
-    return kernel_name(CollectiveKind::kAllReduce, program::ElementType::kFp32, plan);
+    return std::string(name_of(plan.algorithm)) + " " + std::string(name_of(plan.protocol));
   };
-  CHECK(choice(1024) == "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
-  CHECK(choice(1 << 30) == "ncclDevKernel_AllReduce_Sum_f32_NVLS_SIMPLE");
+  CHECK(choice(1024) == "ring ll");
+  CHECK(choice(1 << 30) == "nvls simple");
+}
+
+TEST_CASE("a kernel's name tells a tree, and no protocol, as NCCL's do") {
+  const auto name = [](CollectiveKind kind, Algorithm algorithm, Protocol protocol) {
+    CollectivePlan plan;
+    plan.algorithm = algorithm;
+    plan.protocol = protocol;
+    return kernel_name(kind, program::ElementType::kFp32, plan);
+  };
+  for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kNvls}) {
+      CHECK(name(CollectiveKind::kAllReduce, algorithm, protocol) ==
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+      CHECK(name(CollectiveKind::kAllGather, algorithm, protocol) ==
+            "ncclDevKernel_AllGather_RING_LL");
+    }
+    CHECK(name(CollectiveKind::kAllReduce, Algorithm::kTree, protocol) ==
+          "ncclDevKernel_AllReduce_Sum_f32_TREE_LL");
+  }
 }
 
 TEST_CASE("reduce-scatter and all-gather are the two halves of an all-reduce") {

@@ -145,6 +145,8 @@ class RandomTrace {
                                        chance(2) ? -1 : large(),
                                        kernel(),
                                        chance(2) ? "" : name(),
+                                       chance(2) ? "" : name(),
+                                       chance(2) ? "" : name(),
                                        chance(2) ? "" : name()};
       default:
         return trace::SyncDetail{name(), upto(9) - 1, upto(9) - 1};

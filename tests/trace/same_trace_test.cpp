@@ -32,7 +32,7 @@ auto tied(const CopyDetail& copy) {
 
 auto tied(const CollectiveDetail& one) {
   return std::tuple_cat(std::tie(one.operation, one.type, one.elements_in, one.elements_out,
-                                 one.group_size, one.sequence),
+                                 one.group_size, one.sequence, one.algorithm, one.protocol),
                         tied(one.kernel));
 }
 

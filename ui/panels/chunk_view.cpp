@@ -287,7 +287,8 @@ void draw_without_chunks(const WalkView& view, const Box& box) {
 
 std::vector<std::string> walk_title(const WalkView& view, const std::string& machine) {
   const WalkedCollective& one = view.walk.at(view.time);
-  const std::string what = op_name(one.kind), how = one.algorithm + ", " + one.protocol;
+  const std::string what = op_name(one.kind),
+                    how = one.algorithm + (one.protocol.empty() ? "" : ", ") + one.protocol;
   return {fmt::format("{}, {} GPUs of {}: {}", what, one.ranks, machine, how),
           fmt::format("{}, {} GPUs: {}", what, one.ranks, how), fmt::format("{}: {}", what, how),
           what};

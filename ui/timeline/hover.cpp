@@ -43,6 +43,8 @@ void add_copy(Rows& rows, const trace::CopyDetail& copy, const Span& span) {
 
 void add_collective(Rows& rows, const trace::CollectiveDetail& collective) {
   rows.emplace_back("operation", collective.operation);
+  if (!collective.algorithm.empty()) rows.emplace_back("algorithm", collective.algorithm);
+  if (!collective.protocol.empty()) rows.emplace_back("protocol", collective.protocol);
   rows.emplace_back("elements", fmt::format("{} ({})", collective.elements_in, collective.type));
   if (collective.group_size > 0) rows.emplace_back("ranks", std::to_string(collective.group_size));
   if (!collective.group.empty())

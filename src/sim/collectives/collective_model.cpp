@@ -287,11 +287,8 @@ std::string kernel_name(CollectiveKind kind, program::ElementType type,
                         : type == program::ElementType::kFp16 ? "_f16"
                         : type == program::ElementType::kBf16 ? "_bf16"
                                                               : "_f32";
-  constexpr std::array<std::string_view, 3> kAlgorithms{"TREE", "RING", "NVLS"};
-  constexpr std::array<std::string_view, 3> kProtocols{"LL", "LL128", "SIMPLE"};
-  return fmt::format("ncclDevKernel_{}{}_{}_{}", word, numbers,
-                     kAlgorithms[static_cast<std::size_t>(plan.algorithm)],
-                     kProtocols[static_cast<std::size_t>(plan.protocol)]);
+  return fmt::format("ncclDevKernel_{}{}_{}_LL", word, numbers,
+                     plan.algorithm == Algorithm::kTree ? "TREE" : "RING");
 }
 
 }  // namespace trainscope::sim

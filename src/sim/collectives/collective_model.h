@@ -66,7 +66,10 @@ double bus_factor(program::CollectiveKind kind, int ranks);
 // up once and the sums come down.
 double wire_factor(Algorithm algorithm, program::CollectiveKind kind, int ranks);
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", as NCCL names the kernel of numbers of that type.
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL", as NCCL names the kernel of numbers of that type. Of a
+// sum it builds one kernel for trees and one for all else, of other collectives one, each named by
+// LL, the protocol that it does without a call; others are functions that it calls
+// (nccl: src/device/generate.py, best_kernel). So the name tells a tree, and no protocol.
 std::string kernel_name(program::CollectiveKind kind, program::ElementType type,
                         const CollectivePlan& plan);
 
