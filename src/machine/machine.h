@@ -100,6 +100,7 @@ struct Pcie {
 
 struct Host {
   int cores = 0;
+  int sharers = 1;  // processes alike of which one is simulated: each has its part of the cores
   double core_flops_per_s = 0;           // peak of one core in FP32
   double memory_bytes_per_s = 0;         // of all threads together
   double memcpy_bytes_per_s = 0;         // one thread, bytes copied (not read plus written)

@@ -10,6 +10,11 @@ namespace {
 
 constexpr double kPerNs = 1e-9;
 
+// That the threads of a node have; of a process that stands for several alike, its part of them.
+double cores_of(const machine::Host& host) {
+  return static_cast<double>(host.cores) / host.sharers;
+}
+
 }  // namespace
 
 Host::Host(const program::Program& program, const machine::Machine& machine,
@@ -37,7 +42,7 @@ Host::Host(const program::Program& program, const machine::Machine& machine,
       // A copied byte is read once and written once.
       rates_.emplace_back(machine.host.memory_bytes_per_s / 2 * kPerNs);
       rates_.emplace_back(machine.host.disk_bytes_per_s * kPerNs);
-      rates_.emplace_back(machine.host.cores);
+      rates_.emplace_back(cores_of(machine.host));
     }
   for (program::Index stream = 0; stream < program.streams.size(); ++stream)
     streams_of_[static_cast<std::size_t>(program.streams[stream].device)].push_back(stream);
@@ -53,7 +58,7 @@ bool Host::has_scarce_cores() const {
   std::vector<int> threads;
   for (std::uint32_t thread = 0; thread < program_.threads.size(); ++thread) {
     if (threads.size() <= node_of(thread)) threads.resize(node_of(thread) + 1);
-    if (++threads[node_of(thread)] > machine_.host.cores) return true;
+    if (++threads[node_of(thread)] > cores_of(machine_.host)) return true;
   }
   return false;
 }

@@ -14,6 +14,15 @@ bool never(CachingAllocator::EventId) {
   return false;
 }
 
+// The streams that the GPUs' memory is taken on before anything runs: the first of each, as a model
+// is moved there.
+std::vector<program::Index> first_streams(const program::Program& program, std::size_t gpus) {
+  std::vector<program::Index> first(gpus, 0);
+  for (std::size_t i = program.streams.size(); i-- > 0;)
+    first[static_cast<std::size_t>(program.streams[i].device)] = static_cast<program::Index>(i);
+  return first;
+}
+
 }  // namespace
 
 Memory::Memory(const program::Program& program, int gpus, std::int64_t capacity, std::string gpu,
@@ -37,9 +46,11 @@ bool Memory::place_the_rest() {
     for (const program::Command& command : thread.commands)
       if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
         rest[alloc->buffer] = false;
+  const std::vector<program::Index> streams = first_streams(program_, gpus_.size());
   for (program::Index buffer = 0; buffer < rest.size(); ++buffer) {
     if (!rest[buffer]) continue;
-    const program::Alloc alloc{buffer, 0};
+    const auto gpu = static_cast<std::size_t>(program_.buffers[buffer].device);
+    const program::Alloc alloc{buffer, streams[gpu]};
     if (allocate(0, alloc, never) == Found::kNothing && !retry(0, alloc)) return false;
   }
   return true;

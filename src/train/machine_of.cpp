@@ -55,11 +55,12 @@ void cut_nvlinks(machine::Machine& machine) {
 }
 
 // One rank is simulated of several that do the same at once: what they share of a host it has in
-// equal parts.
+// equal parts, of cores also less than one. A shared rate serves each of them as it would among
+// all.
 void share_host(machine::Machine& machine, std::int64_t world_size) {
   const auto ranks = static_cast<int>(std::min<std::int64_t>(world_size, machine.gpu_count));
   if (ranks <= 1) return;
-  machine.host.cores = std::max(1, machine.host.cores / ranks);
+  machine.host.sharers = ranks;
   machine.host.memory_bytes_per_s /= ranks;
   machine.host.disk_bytes_per_s /= ranks;
 }

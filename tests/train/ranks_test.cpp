@@ -2,8 +2,10 @@
 #include "train/ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <random>
 
 #include "base/error.h"
 #include "sim/simulation.h"
@@ -54,6 +56,36 @@ TEST_CASE("ranks that hardly differ take as long as one that stands for all") {
   CHECK(all.program.streams.size() == 4 * one.program.streams.size());
   CHECK(static_cast<double>(all.trace.end()) ==
         Approx(static_cast<double>(one.trace.end())).epsilon(0.01));
+}
+
+TEST_CASE("ranks that compete for a node's cores take as long as one that stands for all") {
+  constexpr int kPrograms = 60;
+  for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
+    std::mt19937_64 draw(seed);
+    const auto below = [&](std::uint64_t end) { return draw() % end; };
+    const auto drawn = [&](const char* knob, std::uint64_t value) {
+      return knob + std::string("=") + std::to_string(value);
+    };
+    constexpr std::array kStrategies{"ddp", "fsdp", "tensor"};
+    std::vector<std::string> settings{
+        std::string("parallel.strategy=") + kStrategies[below(3)],
+        "model.name=mlp",
+        drawn("parallel.world_size", std::uint64_t{1} << (1 + below(3))),
+        "model.hidden=64",
+        drawn("model.layers", 1 + below(4)),
+        drawn("host.cores", 1 + below(12)),
+        drawn("loader.num_workers", below(3)),
+        "loader.sample_ms=0.02",
+        "steps=3",
+        below(2) ? "loader.pin_memory=true" : "loader.pin_memory=false"};
+    const Simulated one(settings);
+    settings.insert(settings.end(), {"straggler.rank=1", "straggler.factor=1.000001"});
+    const Simulated all(settings);
+    CAPTURE(seed, settings);
+    CHECK(all.program.streams.size() > one.program.streams.size());
+    CHECK(static_cast<double>(all.trace.end()) ==
+          Approx(static_cast<double>(one.trace.end())).epsilon(0.001));
+  }
 }
 
 TEST_CASE("ranks of one node share its cores, those of another have their own") {
