@@ -14,7 +14,15 @@
 namespace trainscope::train {
 namespace {
 
-// Rates go with the lanes (PCIe: each lane carries the same); latencies stay.
+// What the GPUs' lanes carry between them, where nothing else joins them.
+void scale_link(machine::GpuLink& link, double share) {
+  if (link.kind != machine::LinkKind::kPcie) return;
+  link.bytes_per_s *= share;
+  link.ring_bytes_per_s *= share;
+}
+
+// Rates go with the lanes (PCIe: each lane carries the same), for the file's are those of all of
+// them; latencies stay.
 void set_lanes(machine::Machine& machine, std::int64_t lanes) {
   machine::Pcie& pcie = machine.pcie;
   const bool slot = lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16;
@@ -29,6 +37,7 @@ void set_lanes(machine::Machine& machine, std::int64_t lanes) {
   pcie.h2d_bytes_per_s *= share;
   pcie.d2h_bytes_per_s *= share;
   pcie.both_bytes_per_s *= share;
+  scale_link(machine.gpu_link, share);
   machine.name += ", " + counted(static_cast<std::size_t>(lanes), "lane") + " in use";
 }
 

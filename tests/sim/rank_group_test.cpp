@@ -61,6 +61,15 @@ TEST_CASE("groups of several GPUs in each node share its adapters, too") {
   CHECK(ring_of("h200-8x2", alike({0, 2, 4, 6, 8, 10, 12, 14}, 2, 1)) == Approx(0.96 * 400 / 2));
 }
 
+TEST_CASE("GPUs reach the network's adapters over their own PCIe lanes") {
+  machine::Machine machine = machine::load_machine("h200-8x2");
+  machine.pcie.h2d_bytes_per_s /= 8;
+  machine.pcie.d2h_bytes_per_s /= 8;
+  const double lanes = machine.pcie.d2h_bytes_per_s / 1e9;
+  CHECK(group_of(machine, all_of(16)).ring == Approx(8 * lanes));
+  CHECK(group_of(machine, alike({3, 11}, 8, 1)).ring == Approx(lanes));
+}
+
 TEST_CASE("a GPU in each node has no NVLink to another, and every hop is the network's") {
   const machine::Machine machine = machine::load_machine("h200-8x2");
   CHECK_FALSE(group_of(machine, alike({0, 8}, 8, 1)).nvlink);

@@ -6,9 +6,9 @@ using namespace trainscope;
 
 namespace {
 
-machine::Machine machine_with(const std::string& assignment) {
+machine::Machine machine_with(const std::string& assignment, const std::string& id = "h200-1") {
   program::Config config;
-  config.set_text("machine=h200-1");
+  config.set_text("machine=" + id);
   config.set_text(assignment);
   return train::machine_of(config);
 }
@@ -24,6 +24,17 @@ TEST_CASE("fewer lanes carry their share in each direction, and the name says so
   CHECK(half.pcie.h2d_latency_ns == all.pcie.h2d_latency_ns);
   CHECK(half.name == all.name + ", 8 lanes in use");
   CHECK_THROWS_WITH(machine_with("pcie.lanes=3"), Catch::Contains("write 1, 2, 4, 8 or 16"));
+}
+
+TEST_CASE("GPUs that nothing but PCIe joins talk over the lanes that are left") {
+  const auto l40s = [](const std::string& lanes) {
+    return machine_with("pcie.lanes=" + lanes, "l40s-4").gpu_link;
+  };
+  CHECK(l40s("4").ring_bytes_per_s == Approx(l40s("16").ring_bytes_per_s / 4));
+  CHECK(l40s("1").bytes_per_s == Approx(l40s("0").bytes_per_s / 16));
+  // NVLinks are no lanes of PCIe.
+  CHECK(machine_with("pcie.lanes=1", "h200-8").gpu_link.ring_bytes_per_s ==
+        machine_with("pcie.lanes=0", "h200-8").gpu_link.ring_bytes_per_s);
 }
 
 TEST_CASE("a job may have fewer cores than its machine, not more") {

@@ -101,12 +101,13 @@ double pcie_ring(const machine::Machine& machine) {
 }
 
 // What a node's adapters carry for so many of its GPUs: each has those that are its own, or its
-// nearest.
+// nearest, and reaches them over its PCIe lanes.
 double network_rate(const machine::Machine& machine, int gpus) {
   const machine::Network& network = machine.network;
   const int all = std::max(1, network.adapters);
   const int own = std::min(all, gpus * std::max(1, network.adapters / machine.gpu_count));
-  return kOfNetwork * network.bytes_per_s * own / all;
+  const double lanes = std::min(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s);
+  return std::min(kOfNetwork * network.bytes_per_s * own / all, gpus * lanes);
 }
 
 // Of a group that spans nodes: the fewest GPUs that it has in one decide how many adapters it
