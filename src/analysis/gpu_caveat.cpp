@@ -2,15 +2,38 @@
 
 #include <fmt/format.h>
 
+#include "program/idle_knobs.h"
 #include "train/parallel.h"
+#include "train/precision_settings.h"
 
 namespace trainscope::analysis {
 namespace {
 
 bool asks_for_tf32(const program::Config& config) {
+  if (config.word("workload") == "gemm") return config.word("gemm.type") == "tf32";
   if (config.word("workload") != "train" || config.word("device") != "cuda") return false;
   if (config.is_set("matmul.allow_tf32")) return config.flag("matmul.allow_tf32");
   return config.word("precision") == "tf32";
+}
+
+bool asks_for_flash(const program::Config& config) {
+  return config.word("attention.kernel") == "flash" && config.word("device") == "cuda" &&
+         program::idle_because(config, "attention.kernel").empty();
+}
+
+std::string flash_caveat(const program::Config& config, const machine::Machine& machine) {
+  if (!asks_for_flash(config)) return "";
+  switch (train::flash_kernel(train::model_types(config, machine).computed, machine.gpu)) {
+    case train::FlashKernel::kRuns:
+      return "";
+    case train::FlashKernel::kNotForType:
+      return "PyTorch has no flash kernel for FP32: its memory-efficient one takes the place, and "
+             "is timed here as if it were one";
+    case train::FlashKernel::kNotForGpu:
+      return "PyTorch has no flash kernel for compute capabilities below 8.0: its "
+             "memory-efficient one takes the place, and is timed here as if it were one";
+  }
+  return "";
 }
 
 }  // namespace
@@ -23,6 +46,7 @@ std::string gpu_caveat(const program::Config& config, const machine::Machine& ma
   if (asks_for_tf32(config) && machine.gpu.tf32_flops_per_s <= 0)
     return machine.gpu.name +
            " has no units for TF32, which came with compute capability 8.0: it computes in FP32";
+  if (const std::string flash = flash_caveat(config, machine); !flash.empty()) return flash;
   const bool parallel = train::trains_in_parallel(config) && !config.is_set("parallel.world_size");
   if (!parallel || gpus == 1) return "";
   return fmt::format(

@@ -152,7 +152,10 @@ void add_model_knobs(Table& t) {
   choice("attention.kernel", "math")
       .choices({"math", "flash", "eager"})
       .pytorch("sdpa_kernel")
-      .help("how attention is computed; eager: written out in the model, operator by operator")
+      .help(
+          "how attention is computed; flash: in FP32, and before compute capability 8.0, by "
+          "PyTorch's memory-efficient kernel; eager: written out in the model, operator by "
+          "operator")
       .into(t);
   choice("data.name", "auto")
       .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})

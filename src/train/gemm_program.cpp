@@ -6,6 +6,7 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/cublas_workspaces.h"
+#include "train/precision_settings.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -19,8 +20,11 @@ struct Type {
   const char* torch;
 };
 
-Type type_of(const std::string& name) {
-  if (name == "tf32") return {machine::GemmType::kTf32, ElementType::kTf32, "torch.float32"};
+// A GPU without TF32 ignores the switch.
+Type type_of(const std::string& name, const machine::Gpu& gpu) {
+  if (name == "bf16") refuse_bf16_without_units(gpu, "gemm.type = fp16");
+  if (name == "tf32" && gpu.tf32_flops_per_s > 0)
+    return {machine::GemmType::kTf32, ElementType::kTf32, "torch.float32"};
   if (name == "fp16") return {machine::GemmType::kFp16, ElementType::kFp16, "torch.float16"};
   if (name == "bf16") return {machine::GemmType::kBf16, ElementType::kBf16, "torch.bfloat16"};
   return {machine::GemmType::kFp32, ElementType::kFp32, "torch.float32"};
@@ -40,7 +44,7 @@ Lines write_listing(program::Listing& listing, const program::Config& config, co
                     const Type& type) {
   listing.add("import torch");
   listing.add("");
-  if (type.element == ElementType::kTf32)
+  if (config.word("gemm.type") == "tf32")
     listing.add("torch.backends.cuda.matmul.allow_tf32 = True");
   const auto matrix = [&](const char* name, std::int64_t rows, std::int64_t columns) {
     listing.add(fmt::format("{} = torch.randn({}, {}, dtype={}, device=\"cuda\")", name, rows,
@@ -103,7 +107,7 @@ void add_matrices(program::Program& program, const Sides& sides, ElementType typ
 
 program::Program build_gemm(const program::Config& config, const machine::Machine& machine) {
   const Sides sides{config.whole("gemm.m"), config.whole("gemm.n"), config.whole("gemm.k")};
-  const Type type = type_of(config.word("gemm.type"));
+  const Type type = type_of(config.word("gemm.type"), machine.gpu);
   const machine::GemmPlan plan =
       machine::plan_gemm(machine.gpu, sides.m, sides.n, sides.k, type.gemm);
   program::Program program;

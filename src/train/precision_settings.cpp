@@ -9,15 +9,7 @@ namespace {
 
 using program::ElementType;
 
-// torch.cuda.is_bf16_supported: from compute capability 8.0 on. Before, PyTorch computes in other
-// units, and no machine tells at which rate.
-void refuse_bf16_without_units(const machine::Gpu& gpu, const char* instead) {
-  constexpr double kFirst = 8.0;
-  if (gpu.compute_capability < kFirst)
-    throw InputError(gpu.name +
-                     " has no units for BF16, which came with compute capability 8.0; set " +
-                     instead + ", or choose a newer machine");
-}
+constexpr double kAmpere = 8.0;  // compute capability
 
 // torch/amp/grad_scaler.py, _unscale_grads_: only a fused optimizer takes the scale out by itself.
 void refuse_to_unscale_fp16(const program::Config& config) {
@@ -100,6 +92,23 @@ Precision precision_of(const program::Config& config, const machine::Machine& ma
 }
 
 }  // namespace
+
+// torch.cuda.is_bf16_supported: from compute capability 8.0 on. Before, PyTorch computes in other
+// units, and no machine tells at which rate.
+void refuse_bf16_without_units(const machine::Gpu& gpu, const char* instead) {
+  if (gpu.compute_capability < kAmpere)
+    throw InputError(gpu.name +
+                     " has no units for BF16, which came with compute capability 8.0; set " +
+                     instead + ", or choose a newer machine");
+}
+
+// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, can_use_flash_attention.
+FlashKernel flash_kernel(const Precision& precision, const machine::Gpu& gpu) {
+  if (gpu.compute_capability < kAmpere) return FlashKernel::kNotForGpu;
+  const bool narrow =
+      precision.autocast != ElementType::kFp32 || precision.model != ElementType::kFp32;
+  return narrow ? FlashKernel::kRuns : FlashKernel::kNotForType;
+}
 
 ModelTypes model_types(const program::Config& config, const machine::Machine& machine) {
   ModelTypes types{.computed = precision_of(config, machine)};

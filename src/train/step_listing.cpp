@@ -73,8 +73,10 @@ class StepListing : ListingPart {
                                      torch_name(settings_.precision.autocast)));
     const std::string& kernel = config_.word("attention.kernel");
     if (config_.is_set("attention.kernel") && kernel != "eager" && settings_.data.shape.tokens > 0)
-      contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})",
-                                     kernel == "flash" ? "FLASH_ATTENTION" : "MATH"));
+      contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})", kernel != "flash" ? "MATH"
+                                                                   : settings_.has_flash
+                                                                       ? "FLASH_ATTENTION"
+                                                                       : "EFFICIENT_ATTENTION"));
     return contexts;
   }
 

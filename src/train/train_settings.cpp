@@ -253,6 +253,8 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   const ModelTypes types = model_types(config, machine);
   settings.precision = types.computed;
   settings.parameter_type = types.parameters;
+  settings.has_flash =
+      settings.on_cpu || flash_kernel(types.computed, machine.gpu) == FlashKernel::kRuns;
   settings.compile = compilation(config);
   read_parallel(config, machine, settings);
   read_sampler(config, settings);

@@ -65,6 +65,7 @@ struct TrainSettings {
   Precision precision;
   // Of what the optimizer updates: with FSDP the model may compute with copies in another type.
   program::ElementType parameter_type = program::ElementType::kFp32;
+  bool has_flash = true;  // PyTorch's flash attention runs in that type on this GPU
   Compilation compile;
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 

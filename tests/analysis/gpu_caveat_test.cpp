@@ -43,6 +43,28 @@ TEST_CASE("TF32 asked of a GPU that has none says that it computes in FP32") {
                 "matmul.allow_tf32=false"}) == "");
   CHECK_THAT(caveat({"machine=v100-sxm-1", "workload=train", "matmul.allow_tf32=true"}),
              Catch::Contains("TF32"));
+  CHECK_THAT(caveat({"machine=t4-1", "workload=gemm", "gemm.type=tf32"}),
+             Catch::Contains("no units for TF32"));
+  CHECK(caveat({"machine=h200-1", "workload=gemm", "gemm.type=tf32"}) == "");
   CHECK(caveat({"machine=v100-sxm-1", "workload=train"}) == "");
   CHECK(caveat({"machine=h200-1", "workload=train", "precision=tf32"}) == "");
+}
+
+TEST_CASE("flash attention where PyTorch has no such kernel says which one takes its place") {
+  const auto flash = [](const char* machine, const char* type, const char* model = "gpt-mini") {
+    program::Config config;
+    for (const std::string& setting :
+         {std::string("attention.kernel=flash"), std::string("machine=") + machine,
+          std::string("model.name=") + model, std::string(type)})
+      config.set_text(setting);
+    return analysis::gpu_caveat(config, machine::load_machine(machine));
+  };
+  for (const char* type : {"precision=fp32", "precision=tf32", "matmul.allow_tf32=true"})
+    CHECK_THAT(flash("h200-1", type), Catch::Contains("for FP32: its memory-efficient one"));
+  for (const char* type : {"precision=bf16", "autocast.dtype=fp16", "model.dtype=fp16"})
+    CHECK(flash("h200-1", type) == "");
+  CHECK_THAT(flash("t4-1", "precision=fp16"), Catch::Contains("below 8.0"));
+  CHECK_THAT(flash("v100-sxm-1", "precision=fp32"), Catch::Contains("below 8.0"));
+  CHECK(flash("h200-1", "precision=fp32", "mlp") == "");
+  CHECK(flash("t4-1", "device=cpu") == "");
 }

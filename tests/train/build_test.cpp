@@ -45,9 +45,25 @@ TEST_CASE("turning a knob changes the listing") {
       listing_of(program_of({"model.name=gpt-mini", "attention.kernel=flash", "precision=fp16"})),
       Catch::Contains("with torch.autocast(\"cuda\", dtype=torch.float16), "
                       "sdpa_kernel(SDPBackend.FLASH_ATTENTION):"));
+  for (const char* without : {"precision=tf32", "machine=v100-sxm-1"})
+    CHECK_THAT(listing_of(program_of({"model.name=gpt-mini", "attention.kernel=flash", without})),
+               Catch::Contains("sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)"));
   CHECK_THAT(listing_of(program_of({"workload=gemm", "gemm.m=100", "gemm.type=tf32"})),
              Catch::Contains("a = torch.randn(100, 4096, dtype=torch.float32") &&
                  Catch::Contains("allow_tf32 = True"));
+}
+
+TEST_CASE("a product in BF16 is refused where there are no units for it, TF32 computes in FP32") {
+  CHECK_THROWS_WITH(program_of({"workload=gemm", "machine=v100-sxm-1", "gemm.type=bf16"}),
+                    Catch::Contains("no units for BF16") && Catch::Contains("gemm.type = fp16"));
+  const auto product = [](const char* type) {
+    return program_of({"workload=gemm", "machine=t4-1", type}).operations.front();
+  };
+  CHECK(product("gemm.type=tf32").type == program::ElementType::kFp32);
+  CHECK(product("gemm.type=tf32").kernel == product("gemm.type=fp32").kernel);
+  CHECK(program_of({"workload=gemm", "machine=a100-sxm-1", "gemm.type=tf32"})
+            .operations.front()
+            .type == program::ElementType::kTf32);
 }
 
 TEST_CASE("copies are one step, and as many as are asked for") {
