@@ -79,17 +79,19 @@ struct PlaneWalk {
   // Whether the calling thread writes what its channels' parts come to.
   __device__ bool leads() const { return threadIdx.x == 0; }
 
-  // Calls body(width, i) for the calling thread's values: Width<...>::kValues from place i on.
-  template <typename Body, typename... T>
-  __device__ void operator()(const Body& body, const T*... arrays) const {
+  // Calls body(width, flight) for the calling thread's values, kPacks packs at a time.
+  template <int kPacks, typename Body, typename... T>
+  __device__ void visit(const Body& body, const T*... arrays) const {
     constexpr int kPack = kPackOf<T...>;
     const std::size_t end = parts.end(part());
     for (std::size_t n = parts.begin(part()) + threadIdx.x / lanes; n < end;
          n += blockDim.x / lanes) {
       const std::size_t first = (n * channels + channel()) * pixels;
       const std::size_t packs = (is_aligned(arrays + first) && ...) ? pixels / kPack : 0;
-      for_items<kPack>(threadIdx.x % lanes, lanes, pixels, packs,
-                       [&](auto width, std::size_t i) { body(width, first + i); });
+      for_flights<kPack, kPacks>(
+          threadIdx.x % lanes, lanes, pixels, packs, [&](auto width, const Flight& flight) {
+            body(width, Flight{first + flight.first, flight.apart, first + flight.end});
+          });
     }
   }
 
@@ -125,14 +127,14 @@ struct PixelWalk {
   __device__ std::size_t part() const { return blockIdx.x / strips; }
   __device__ bool leads() const { return threadIdx.x < lanes && has_channels(); }
 
-  template <typename Body, typename... T>
-  __device__ void operator()(const Body& body, const T*...) const {
+  template <int kPacks, typename Body, typename... T>
+  __device__ void visit(const Body& body, const T*...) const {
     if (!has_channels()) return;
-    const std::size_t end = parts.end(part());
-    const std::size_t first = channel();
+    const std::size_t end = parts.end(part()), first = channel();
+    const std::size_t apart = blockDim.x / lanes;
     for (std::size_t row = parts.begin(part()) + threadIdx.x / lanes; row < end;
-         row += blockDim.x / lanes) {
-      body(Width<kCount>{}, row * channels + first);
+         row += kPacks * apart) {
+      body(Width<kCount>{}, Flight{row * channels + first, apart * channels, end * channels});
     }
   }
 
@@ -171,28 +173,41 @@ void with_channel_walk(const Image& shape, const Body& body, const T*... arrays)
 template <typename Walk>
 using OfChannels = Pack<float, Walk::kChannels>;
 
+// Packs of each array that a thread has under way: 64 bytes, if there are so many.
+template <typename... In>
+inline constexpr int kChannelFlight = sizeof...(In) == 1 ? 4 : 2;
+
 // Calls body(k, values...) for the calling thread's values, k telling which of its channels.
 template <typename Walk, typename Body, typename... T>
 __device__ void for_channels(const Walk& walk, const Body& body, const T*... arrays) {
-  const auto take = [&](auto width, std::size_t first) {
-    const auto one = [&](std::size_t i, auto... values) {
-      body(Walk::channel_of(i - first), values...);
+  constexpr int kPacks = kChannelFlight<T...>;
+  const auto take = [&](auto width, const Flight& flight) {
+    constexpr int kCount = decltype(width)::kValues;
+    const auto each = [&](std::size_t, const auto&... packs) {
+      for (int k = 0; k < kCount; ++k)
+        body(Walk::channel_of(static_cast<std::size_t>(k)), widen(packs.values[k])...);
     };
-    with_packs<decltype(width)::kValues>(first, one, arrays...);
+    with_flight<kCount, kPacks>(flight, each, arrays...);
   };
-  walk(take, arrays...);
+  walk.template visit<kPacks>(take, arrays...);
 }
 
 // out = f(k, values...) likewise. `out` may be one of the arrays.
 template <typename Walk, typename Function, typename T, typename... In>
 __device__ void map_channels(const Walk& walk, const Function& f, T* out, const In*... in) {
-  const auto take = [&](auto width, std::size_t first) {
-    const auto one = [&](std::size_t i, auto... values) {
-      return f(Walk::channel_of(i - first), values...);
+  constexpr int kPacks = kChannelFlight<In...>;
+  const auto take = [&](auto width, const Flight& flight) {
+    constexpr int kCount = decltype(width)::kValues;
+    const auto each = [&](std::size_t begin, const auto&... packs) {
+      Pack<T, kCount> results;
+      for (int k = 0; k < kCount; ++k)
+        results.values[k] =
+            narrow<T>(f(Walk::channel_of(static_cast<std::size_t>(k)), widen(packs.values[k])...));
+      store_pack(out + begin, results);
     };
-    map_pack<decltype(width)::kValues>(first, one, out, in...);
+    with_flight<kCount, kPacks>(flight, each, in...);
   };
-  walk(take, static_cast<const T*>(out), in...);
+  walk.template visit<kPacks>(take, static_cast<const T*>(out), in...);
 }
 
 // Σ term(k, values...) over the block's part of each channel.

@@ -55,15 +55,16 @@ __global__ void dropout_kernel(Dropout dropout, Decision decision, const T* x, T
   if (offset % kWords != 0) packed = false;
   for (std::uint64_t word = first_word + first_item() * kPack; word < last_word;
        word += item_step() * kPack) {
-    const Words<kPack> drawn = words_from<kPack>(dropout, word / kWords);
     if (packed && word + kPack <= last_word) {
-      const std::size_t first = word - offset;
-      const auto drop = [&](std::size_t i, float value) {
-        return decision.apply(drawn.values[i - first], value);
-      };
-      map_pack<kPack>(first, drop, y, x);
+      Pack<T, kPack> pack =
+          load_pack<kPack>(x + (word - offset));  // under way while words are drawn
+      const Words<kPack> drawn = words_from<kPack>(dropout, word / kWords);
+      for (int k = 0; k < kPack; ++k)
+        pack.values[k] = narrow<T>(decision.apply(drawn.values[k], widen(pack.values[k])));
+      store_pack(y + (word - offset), pack);
       continue;
     }
+    const Words<kPack> drawn = words_from<kPack>(dropout, word / kWords);
     for (int k = 0; k < kPack; ++k) {
       if (word + k < offset || word + k >= last_word) continue;
       const std::size_t i = word + k - offset;

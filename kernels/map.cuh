@@ -39,52 +39,15 @@ inline constexpr int kMapFlights = static_cast<int>(
     std::clamp<std::size_t>(2 * kPackBytes / std::max<std::size_t>(1, kMapReadBytes<kPack, In...>),
                             1, kMapReadBytes<kPack, In...> == 0 ? 1 : 4));
 
-template <typename T, int kCount, int kFlights>
-struct Flight {
-  Pack<T, kCount> packs[kFlights];
-};
-
-template <int kCount, int kFlights, typename T>
-__device__ Flight<T, kCount, kFlights> load_flight(const T* from, std::size_t apart) {
-  Flight<T, kCount, kFlights> flight;
-  for (int n = 0; n < kFlights; ++n) flight.packs[n] = load_pack<kCount>(from + n * apart);
-  return flight;
-}
-
-// out[i] = f(i, values...) for packs that begin `apart` values from one another, all loaded before
-// the first is stored.
-template <int kCount, int kFlights, typename Function, typename Out, typename... In>
-__device__ void map_flight(std::size_t first, std::size_t apart, const Function& f, Out* out,
-                           const In*... in) {
-  const auto each = [&](const Flight<In, kCount, kFlights>&... flights) {
-    for (int n = 0; n < kFlights; ++n) {
-      const std::size_t begin = first + n * apart;
-      Pack<Out, kCount> results;
-      for (int k = 0; k < kCount; ++k) {
-        const auto i = begin + static_cast<std::size_t>(k);
-        results.values[k] = narrow<Out>(f(i, widen(flights.packs[n].values[k])...));
-      }
-      store_pack(out + begin, results);
-    }
-  };
-  each(load_flight<kCount, kFlights>(in + first, apart)...);
-}
-
 template <typename Function, typename Out, typename... In>
 __global__ void map_kernel(Function f, std::size_t count, std::size_t packs, Out* out,
                            const In*... in) {
   constexpr int kPack = kMapPackOf<Out, In...>;
   constexpr int kFlights = kMapFlights<kPack, In...>;
-  const std::size_t step = item_step();
-  std::size_t item = first_item();
-  if constexpr (kFlights > 1) {
-    for (; item + (kFlights - 1) * step < packs; item += kFlights * step) {
-      map_flight<kPack, kFlights>(item * kPack, step * kPack, f, out, in...);
-    }
-  }
-  for_items<kPack>(item, step, count, packs, [&](auto width, std::size_t i) {
-    map_pack<decltype(width)::kValues>(i, f, out, in...);
-  });
+  const auto map = [&](auto width, const Flight& flight) {
+    map_flight<decltype(width)::kValues, kFlights>(flight, f, out, in...);
+  };
+  for_flights<kPack, kFlights>(first_item(), item_step(), count, packs, map);
 }
 
 // out[i] = f(i, in[i]...), computed in FP32. `out` may be one of the inputs.

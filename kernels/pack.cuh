@@ -68,10 +68,46 @@ __device__ Pack<T, kCount> load_pack(const T* from) {
   return *reinterpret_cast<const Pack<T, kCount>*>(from);
 }
 
+#ifdef TRAINSCOPE_EMULATED
+
+template <typename P>
+void store_whole(void* to, const P& pack) {
+  std::memcpy(to, static_cast<const void*>(&pack), sizeof(P));
+}
+
+#else
+
+// By 16 or 8 bytes: a pack that is assigned is stored so by the compiler, or value by value, as it
+// finds.
+template <typename P>
+__device__ __forceinline__ void store_whole(void* to, const P& pack) {
+  constexpr int kWords = static_cast<int>(sizeof(P) / sizeof(std::uint32_t));
+  std::uint32_t words[kWords];
+  memcpy(words, static_cast<const void*>(&pack), sizeof(P));
+  const auto address = static_cast<std::uint64_t>(__cvta_generic_to_global(to));
+  if constexpr (kWords == 2) {
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(words[0]), "r"(words[1])
+                 : "memory");
+  } else {
+    TRAINSCOPE_UNROLLED
+    for (int k = 0; k < kWords; k += 4) {
+      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address + k * sizeof(words[0])),
+                   "r"(words[k]), "r"(words[k + 1]), "r"(words[k + 2]), "r"(words[k + 3])
+                   : "memory");
+    }
+  }
+}
+
+#endif
+
 template <typename T, int kCount>
 __device__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   require_aligned<Pack<T, kCount>>(to);
-  *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  if constexpr (sizeof(pack) <= sizeof(std::uint32_t)) {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  } else {
+    store_whole(to, pack);
+  }
 }
 
 // Calls body(i, values...) with the FP32 values at `first` + k of each array, k < kCount.
@@ -106,14 +142,76 @@ struct Width {
 template <int kPack, typename Body>
 __device__ void for_items(std::size_t first, std::size_t step, std::size_t count, std::size_t packs,
                           const Body& body) {
-  const std::size_t tail = packs * kPack;
-  for (std::size_t item = first; item < packs + count - tail; item += step) {
-    if (item < packs) {
-      body(Width<kPack>{}, item * kPack);
-    } else {
-      body(Width<1>{}, tail + (item - packs));
-    }
+  const std::size_t tail = packs * kPack, items = packs + count - tail;
+  std::size_t item = first;
+  for (; item < packs; item += step) body(Width<kPack>{}, item * kPack);
+  for (; item < items; item += step) body(Width<1>{}, tail + (item - packs));
+}
+
+// Packs of a thread that are loaded before the first of them is used, so that all are under way at
+// once: `apart` values from one another, those that begin before `end`.
+struct Flight {
+  std::size_t first;
+  std::size_t apart;
+  std::size_t end;
+
+  __device__ std::size_t at(int n) const { return first + static_cast<std::size_t>(n) * apart; }
+  __device__ bool has(int n) const { return at(n) < end; }
+};
+
+template <typename T, int kCount, int kPacks>
+struct Loaded {
+  Pack<T, kCount> packs[kPacks] = {};
+};
+
+template <int kCount, int kPacks, typename T>
+__device__ Loaded<T, kCount, kPacks> load_flight(const T* from, const Flight& flight) {
+  Loaded<T, kCount, kPacks> loaded;
+  TRAINSCOPE_UNROLLED
+  for (int n = 0; n < kPacks; ++n) {
+    if (flight.has(n)) loaded.packs[n] = load_pack<kCount>(from + flight.at(n));
   }
+  return loaded;
+}
+
+// Calls body(i, loaded...) for each pack of the flight: where it begins, and its values.
+template <int kCount, int kPacks, typename Body, typename... T>
+__device__ void with_flight(const Flight& flight, const Body& body, const T*... arrays) {
+  const auto each = [&](const Loaded<T, kCount, kPacks>&... loaded) {
+    TRAINSCOPE_UNROLLED
+    for (int n = 0; n < kPacks; ++n) {
+      if (flight.has(n)) body(flight.at(n), loaded.packs[n]...);
+    }
+  };
+  each(load_flight<kCount, kPacks>(arrays, flight)...);
+}
+
+// out[i] = f(i, values...) likewise. `out` may be one of the arrays.
+template <int kCount, int kPacks, typename Function, typename Out, typename... In>
+__device__ void map_flight(const Flight& flight, const Function& f, Out* out, const In*... in) {
+  const auto each = [&](std::size_t begin, const auto&... packs) {
+    Pack<Out, kCount> results;
+    for (int k = 0; k < kCount; ++k) {
+      const std::size_t i = begin + static_cast<std::size_t>(k);
+      results.values[k] = narrow<Out>(f(i, widen(packs.values[k])...));
+    }
+    store_pack(out + begin, results);
+  };
+  with_flight<kCount, kPacks>(flight, each, in...);
+}
+
+// As for_items, in the same order: calls body(width, flight), kPacks items at a time.
+template <int kPack, int kPacks, typename Body>
+__device__ void for_flights(std::size_t first, std::size_t step, std::size_t count,
+                            std::size_t packs, const Body& body) {
+  const std::size_t tail = packs * kPack, items = packs + count - tail;
+  std::size_t item = first;
+  const auto move_on = [&](std::size_t end) {
+    for (int n = 0; n < kPacks && item < end; ++n) item += step;
+  };
+  for (; item < packs; move_on(packs))
+    body(Width<kPack>{}, Flight{item * kPack, step * kPack, tail});
+  for (; item < items; move_on(items)) body(Width<1>{}, Flight{tail + (item - packs), step, count});
 }
 
 }  // namespace trainscope::kernels

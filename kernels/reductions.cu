@@ -22,8 +22,16 @@ __global__ void sum_kernel(const T* x, std::size_t count, std::size_t each, floa
   const std::size_t begin = blockIdx.x * each;
   const std::size_t end = begin + each < count ? begin + each : count;
   float own = 0;
-  const auto take = [&](std::size_t, float value) { own += value; };
-  if (begin < end) for_row(end - begin, take, x + begin);
+  constexpr int kPack = kPackOf<T>, kPacks = 4;
+  const auto take = [&](auto width, const Flight& flight) {
+    constexpr int kCount = decltype(width)::kValues;
+    const auto add = [&](std::size_t, const Pack<T, kCount>& pack) {
+      for (const T value : pack.values) own += widen(value);
+    };
+    with_flight<kCount, kPacks>(flight, add, x + begin);
+  };
+  const std::size_t left = begin < end ? end - begin : 0;
+  for_flights<kPack, kPacks>(threadIdx.x, blockDim.x, left, is_aligned(x) ? left / kPack : 0, take);
   const float total = block_sum(own);
   if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }
