@@ -41,15 +41,24 @@ struct ColumnRows {
   std::size_t apart;
 };
 
-// Adds term(row, c) of each row. A term that has several rows' values at once brings an own one.
+// Adds term(row, c) of each row, kAhead of them being read before the first is added. A term that
+// has several rows' values at once brings an own one.
 template <typename Term>
 __device__ void add_terms(const Term& term, const ColumnRows& rows, std::size_t c,
                           typename Term::Values& own) {
-  TRAINSCOPE_UNROLLED_BY_8
-  for (std::size_t row = rows.begin; row < rows.end; row += rows.apart) {
-    const typename Term::Values terms = term(row, c);
+  constexpr std::size_t kAhead = 8;
+  const auto add = [&](const typename Term::Values& terms) {
     for (int s = 0; s < Term::Values::kCount; ++s) own.values[s] += terms.values[s];
+  };
+  std::size_t row = rows.begin;
+  for (; row + (kAhead - 1) * rows.apart < rows.end; row += kAhead * rows.apart) {
+    typename Term::Values ahead[kAhead];
+    TRAINSCOPE_UNROLLED
+    for (std::size_t k = 0; k < kAhead; ++k) ahead[k] = term(row + k * rows.apart, c);
+    TRAINSCOPE_UNROLLED
+    for (std::size_t k = 0; k < kAhead; ++k) add(ahead[k]);
   }
+  for (; row < rows.end; row += rows.apart) add(term(row, c));
 }
 
 // The matrix, and how many of its rows a part has.
