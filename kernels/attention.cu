@@ -135,7 +135,7 @@ void tokens_times_tokens(const char* name, Stream stream, const Attention& shape
 }
 
 Shape shape_of_squares(const Attention& shape) {
-  return shape_for_rows({shape.rows(), static_cast<std::size_t>(shape.length)});
+  return shape_for_rows({shape.rows(), static_cast<std::size_t>(shape.length)}, kPackOf<float>);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ __device__ void map_row(std::size_t columns, const Function& f, Out* out, const 
 // A block for each row. Threads enough for its packs, so that a narrow row leaves few idle.
 inline constexpr unsigned kMostRowThreads = 256;
 
-inline Shape shape_for_rows(const Matrix& shape) {
-  const std::size_t wanted = (shape.columns / 4 + kLanes - 1) / kLanes * kLanes;
+inline Shape shape_for_rows(const Matrix& shape, std::size_t pack) {
+  const std::size_t wanted = (shape.columns / pack + kLanes - 1) / kLanes * kLanes;
   const std::size_t threads = wanted < kLanes            ? kLanes
                               : wanted < kMostRowThreads ? wanted
                                                          : kMostRowThreads;

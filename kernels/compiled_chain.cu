@@ -50,7 +50,7 @@ void start_chain(const Chain& chain, const StartKernel& start) {
 bool is_at_once(const NormChain& chain) {
   const auto width = static_cast<std::size_t>(compiled_width(chain));
   return chain.rows.columns % width == 0 &&
-         chain.rows.columns <= width * shape_for_rows(chain.rows).threads.x;
+         chain.rows.columns <= width * shape_for_rows(chain.rows, width).threads.x;
 }
 
 bool start_norm_chain(const NormChain& chain, const StartKernel& start) {
@@ -59,8 +59,8 @@ bool start_norm_chain(const NormChain& chain, const StartKernel& start) {
   const NormWalk walk{chain.rows.columns, static_cast<std::size_t>(width), is_packed(chain, width)};
   const bool at_once = is_at_once(chain);
   if (at_once && !walk.packed) return false;
-  start_with(start, at_once ? "norm_chain" : "norm_chain_in_walks", shape_for_rows(chain.rows),
-             chain, walk);
+  start_with(start, at_once ? "norm_chain" : "norm_chain_in_walks",
+             shape_for_rows(chain.rows, walk.pack), chain, walk);
   return true;
 }
 

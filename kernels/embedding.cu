@@ -154,8 +154,8 @@ void embedding_forward(Stream stream, const Matrix& table_shape, const T* table,
                        const std::int64_t* tokens, std::size_t count, T* y) {
   if (count == 0) return;
   launch("embedding_forward", embedding_forward_kernel<T>, stream,
-         shape_for_rows({count, table_shape.columns}), table_shape.rows, table_shape.columns, table,
-         tokens, y);
+         shape_for_rows({count, table_shape.columns}, kPackOf<T>), table_shape.rows,
+         table_shape.columns, table, tokens, y);
 }
 
 std::size_t embedding_workspace(const Matrix& table_shape, std::size_t count) {

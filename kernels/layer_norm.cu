@@ -80,16 +80,16 @@ template <typename T>
 void layer_norm_forward(Stream stream, const Matrix& shape, const T* x, const float* gamma,
                         const float* beta, float eps, T* y, float* mean, float* rstd) {
   if (shape.rows == 0) return;
-  launch("layer_norm_forward", layer_norm_forward_kernel<T>, stream, shape_for_rows(shape),
-         shape.columns, x, gamma, beta, eps, y, mean, rstd);
+  launch("layer_norm_forward", layer_norm_forward_kernel<T>, stream,
+         shape_for_rows(shape, kPackOf<T>), shape.columns, x, gamma, beta, eps, y, mean, rstd);
 }
 
 template <typename T>
 void layer_norm_backward_input(Stream stream, const Matrix& shape, const T* x, const float* gamma,
                                const T* dy, const float* mean, const float* rstd, T* dx) {
   if (shape.rows == 0) return;
-  launch("layer_norm_backward", layer_norm_backward_kernel<T>, stream, shape_for_rows(shape),
-         shape.columns, x, gamma, dy, mean, rstd, dx);
+  launch("layer_norm_backward", layer_norm_backward_kernel<T>, stream,
+         shape_for_rows(shape, kPackOf<T>), shape.columns, x, gamma, dy, mean, rstd, dx);
 }
 
 std::size_t layer_norm_workspace(const Matrix& shape) {

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kMostRowThreads, 3)
 void run_norm_chain(Stream stream, const NormChain& chain) {
   if (chain.chain.values == 0) return;
   const std::size_t pack = chain.type == NumberType::kFp32 ? kPackOf<float> : kPackOf<Half>;
-  launch("norm_chain", norm_chain_kernel, stream, shape_for_rows(chain.rows), chain,
+  launch("norm_chain", norm_chain_kernel, stream, shape_for_rows(chain.rows, pack), chain,
          NormWalk{chain.rows.columns, pack, is_packed(chain, kReadWidth)});
 }
 
