@@ -18,9 +18,8 @@ struct Heads {
   std::size_t row;
   std::size_t column;
 
-  __device__ T& at(int index, int r, int c) const {
-    return data[index / heads * batch + index % heads * head + r * row + c * column];
-  }
+  __device__ T* of(int index) const { return data + index / heads * batch + index % heads * head; }
+  __device__ std::size_t place(int r, int c) const { return r * row + c * column; }
   Heads transposed() const { return {data, heads, batch, head, column, row}; }
 };
 
@@ -51,16 +50,24 @@ struct HeadsProduct {
   static constexpr bool kATerms = kTermsInA;
   static constexpr bool kBTerms = kTermsInB;
 
+  struct Head {
+    const A* left;
+    const B* right;
+    C* result;
+  };
+  __device__ Head batch(int head) const { return {left.of(head), right.of(head), result.of(head)}; }
   __device__ bool is_needed(int first_m, int first_n) const {
     return kWanted == Wanted::kAll || first_n < first_m + kTile;
   }
-  __device__ float a(int head, int row, int term) const { return widen(left.at(head, row, term)); }
-  __device__ float b(int head, int term, int column) const {
-    return widen(right.at(head, term, column));
+  __device__ float a(const Head& head, int row, int term) const {
+    return widen(head.left[left.place(row, term)]);
   }
-  __device__ void store(int head, int row, int column, float sum) const {
+  __device__ float b(const Head& head, int term, int column) const {
+    return widen(head.right[right.place(term, column)]);
+  }
+  __device__ void store(const Head& head, int row, int column, float sum) const {
     if (kWanted == Wanted::kBelowDiagonal && column > row) return;
-    result.at(head, row, column) = narrow<C>(factor * sum);
+    head.result[result.place(row, column)] = narrow<C>(factor * sum);
   }
 };
 

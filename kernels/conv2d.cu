@@ -1,146 +1,253 @@
 #include "kernels/conv2d.h"
 
 #include "kernels/channels.cuh"
+#include "kernels/divisor.cuh"
 #include "kernels/tile_product.cuh"
 
 namespace trainscope::kernels {
 namespace {
 
+// Divides by a whole number that the host knows.
+struct Split {
+  explicit Split(int by) : divisor(static_cast<std::size_t>(by)) {}
+
+  struct Parts {
+    int quotient;
+    int rest;
+  };
+  __device__ Parts operator()(int number) const {
+    const auto parts = divisor.split(static_cast<std::uint32_t>(number));
+    return {static_cast<int>(parts.quotient), static_cast<int>(parts.rest)};
+  }
+
+  Divisor divisor;
+};
+
+// A pixel of any image of a batch.
+struct PixelPlace {
+  int image;
+  int pixel;
+  int line;
+  int column;
+};
+
+struct PixelPlaces {
+  explicit PixelPlaces(const Image& shape) : pixels(shape.pixels()), width(shape.width) {}
+
+  __device__ PixelPlace operator()(int n) const {
+    const Split::Parts of_images = pixels(n);
+    const Split::Parts of_lines = width(of_images.rest);
+    return {of_images.quotient, of_images.rest, of_lines.quotient, of_lines.rest};
+  }
+
+  Split pixels;
+  Split width;
+};
+
 // A term of a window: a channel of its group and an element of the kernel, counted as the weights
 // lie in memory.
 struct Term {
-  __device__ Term(const Conv2d& conv, int term) {
-    const int channels = conv.group_channels();
-    const int pixels = conv.kernel_pixels();
-    const bool last = conv.input.channels_last;
-    channel = last ? term % channels : term / pixels;
-    const int pixel = last ? term / channels : term % pixels;
-    u = pixel / conv.horizontal.size;
-    v = pixel % conv.horizontal.size;
-  }
   int channel;
   int u;
   int v;
 };
 
-// A pixel of any image of a batch.
-struct Pixel {
-  __device__ Pixel(const Image& shape, int n)
-      : image(n / shape.pixels()), pixel(n % shape.pixels()) {}
-  int image;
-  int pixel;
+struct Terms {
+  explicit Terms(const Conv2d& conv)
+      : channels_last(conv.input.channels_last),
+        inner(channels_last ? conv.group_channels() : conv.kernel_pixels()),
+        width(conv.horizontal.size) {}
+
+  __device__ Term operator()(int term) const {
+    const Split::Parts parts = inner(term);
+    const Split::Parts element = width(channels_last ? parts.quotient : parts.rest);
+    return {channels_last ? parts.rest : parts.quotient, element.quotient, element.rest};
+  }
+
+  bool channels_last;
+  Split inner;
+  Split width;
 };
 
-// The value of a group's image that the term meets at a pixel of the output; 0 in the padding.
-template <typename T>
-__device__ float window_value(const Conv2d& conv, const T* x, int group, int term, int n) {
-  const Image output = conv.output();
-  const Pixel place(output, n);
-  const Term at(conv, term);
-  const int line = conv.vertical.source(place.pixel / output.width, at.u);
-  const int column = conv.horizontal.source(place.pixel % output.width, at.v);
-  if (line < 0 || line >= conv.input.height || column < 0 || column >= conv.input.width) return 0;
-  const int channel = group * conv.group_channels() + at.channel;
-  return widen(x[conv.input.at(place.image, channel, line * conv.input.width + column)]);
+// The first channel and the first output of a group.
+struct Group {
+  int channel;
+  int output;
+};
+
+inline __device__ Group group_of(const Conv2d& conv, int number) {
+  return {number * conv.group_channels(), number * conv.group_outputs()};
 }
+
+// Images as windows that stand at the pixels of the output.
+template <typename T>
+struct Windows {
+  Windows(const Conv2d& of, const T* images)
+      : conv(of), places(of.output()), terms(of), x(images) {}
+
+  // The value of a group's image that the term meets at a pixel of the output; 0 in the padding.
+  __device__ float operator()(const Group& group, int term, int n) const {
+    const PixelPlace place = places(n);
+    const Term at = terms(term);
+    const int line = conv.vertical.source(place.line, at.u);
+    const int column = conv.horizontal.source(place.column, at.v);
+    if (line < 0 || line >= conv.input.height || column < 0 || column >= conv.input.width) return 0;
+    const int channel = group.channel + at.channel;
+    return widen(x[conv.input.at(place.image, channel, line * conv.input.width + column)]);
+  }
+
+  Conv2d conv;
+  PixelPlaces places;
+  Terms terms;
+  const T* x;
+};
 
 // y: outputs x pixels, over terms. A batch of products is the groups.
 template <typename T>
 struct ForwardProduct {
-  Conv2d conv;
-  int m;
-  int n;
-  int terms;
-  const T* x;
-  const T* w;
-  const T* bias;
-  T* y;
+  ForwardProduct(const Conv2d& conv, const T* x, const T* weights, const T* biases, T* results)
+      : windows(conv, x),
+        output(conv.output()),
+        m(conv.group_outputs()),
+        n(output.batch * output.pixels()),
+        terms(conv.group_channels() * conv.kernel_pixels()),
+        w(weights),
+        bias(biases),
+        y(results) {}
   static constexpr bool kATerms = true;
   static constexpr bool kBTerms = false;
 
+  __device__ Group batch(int number) const { return group_of(windows.conv, number); }
   __device__ bool is_needed(int, int) const { return true; }
-  __device__ float a(int group, int output, int term) const {
-    return widen(w[static_cast<std::size_t>(group * m + output) * terms + term]);
+  __device__ float a(const Group& group, int row, int term) const {
+    return widen(w[static_cast<std::size_t>(group.output + row) * terms + term]);
   }
-  __device__ float b(int group, int term, int pixel) const {
-    return window_value(conv, x, group, term, pixel);
+  __device__ float b(const Group& group, int term, int pixel) const {
+    return windows(group, term, pixel);
   }
-  __device__ void store(int group, int output, int pixel, float sum) const {
-    const Image shape = conv.output();
-    const Pixel place(shape, pixel);
-    const int channel = group * m + output;
+  __device__ void store(const Group& group, int row, int pixel, float sum) const {
+    const PixelPlace place = windows.places(pixel);
+    const int channel = group.output + row;
     if (bias != nullptr) sum += widen(bias[channel]);
-    y[shape.at(place.image, channel, place.pixel)] = narrow<T>(sum);
+    y[output.at(place.image, channel, place.pixel)] = narrow<T>(sum);
   }
+
+  Windows<T> windows;
+  Image output;
+  int m;
+  int n;
+  int terms;
+  const T* w;
+  const T* bias;
+  T* y;
 };
 
 // dx: channels x pixels of the input, over outputs and elements of the kernel.
 template <typename T>
 struct InputProduct {
+  InputProduct(const Conv2d& of, const T* weights, const T* gradient, T* result)
+      : conv(of),
+        output(of.output()),
+        places(of.input),
+        elements(of.kernel_pixels()),
+        width(of.horizontal.size),
+        down(of.vertical.stride),
+        across(of.horizontal.stride),
+        m(of.group_channels()),
+        n(of.input.batch * of.input.pixels()),
+        terms(of.group_outputs() * of.kernel_pixels()),
+        w(weights),
+        dy(gradient),
+        dx(result) {}
+  static constexpr bool kATerms = true;
+  static constexpr bool kBTerms = false;
+
+  __device__ Group batch(int number) const { return group_of(conv, number); }
+  __device__ bool is_needed(int, int) const { return true; }
+  __device__ float a(const Group& group, int channel, int term) const {
+    const int pixels = conv.kernel_pixels();
+    const Split::Parts at = elements(term);
+    const int row = group.output + at.quotient;
+    const int within =
+        conv.input.channels_last ? at.rest * m + channel : channel * pixels + at.rest;
+    return widen(w[static_cast<std::size_t>(row) * m * pixels + within]);
+  }
+  // The place of the output whose window has its element `k` at `source`, of `count`; -1: none.
+  static __device__ int place_of(const Window& window, const Split& stride, int source, int k,
+                                 int count) {
+    const int shifted = source + window.padding - k * window.dilation;
+    if (shifted < 0) return -1;
+    const Split::Parts at = stride(shifted);
+    return at.rest == 0 && at.quotient < count ? at.quotient : -1;
+  }
+  // The gradient of the output that the element of the kernel carries to this pixel.
+  __device__ float b(const Group& group, int term, int pixel) const {
+    const PixelPlace place = places(pixel);
+    const Split::Parts at = elements(term);
+    const Split::Parts element = width(at.rest);
+    const int i = place_of(conv.vertical, down, place.line, element.quotient, output.height);
+    const int j = place_of(conv.horizontal, across, place.column, element.rest, output.width);
+    if (i < 0 || j < 0) return 0;
+    const int channel = group.output + at.quotient;
+    return widen(dy[output.at(place.image, channel, i * output.width + j)]);
+  }
+  __device__ void store(const Group& group, int channel, int pixel, float sum) const {
+    const PixelPlace place = places(pixel);
+    dx[conv.input.at(place.image, group.channel + channel, place.pixel)] = narrow<T>(sum);
+  }
+
   Conv2d conv;
+  Image output;
+  PixelPlaces places;
+  Split elements;  // of the kernel
+  Split width;     // of the kernel
+  Split down;
+  Split across;
   int m;
   int n;
   int terms;
   const T* w;
   const T* dy;
   T* dx;
-  static constexpr bool kATerms = true;
-  static constexpr bool kBTerms = false;
-
-  __device__ bool is_needed(int, int) const { return true; }
-  __device__ float a(int group, int channel, int term) const {
-    const int pixels = conv.kernel_pixels();
-    const int output = group * conv.group_outputs() + term / pixels;
-    const int within =
-        conv.input.channels_last ? term % pixels * m + channel : channel * pixels + term % pixels;
-    return widen(w[static_cast<std::size_t>(output) * m * pixels + within]);
-  }
-  // The gradient of the output that the element of the kernel carries to this pixel.
-  __device__ float b(int group, int term, int pixel) const {
-    const Image output = conv.output();
-    const Pixel place(conv.input, pixel);
-    const int element = term % conv.kernel_pixels();
-    const int i = conv.vertical.place_of(place.pixel / conv.input.width,
-                                         element / conv.horizontal.size, output.height);
-    const int j = conv.horizontal.place_of(place.pixel % conv.input.width,
-                                           element % conv.horizontal.size, output.width);
-    if (i < 0 || j < 0) return 0;
-    const int channel = group * conv.group_outputs() + term / conv.kernel_pixels();
-    return widen(dy[output.at(place.image, channel, i * output.width + j)]);
-  }
-  __device__ void store(int group, int channel, int pixel, float sum) const {
-    const Pixel place(conv.input, pixel);
-    dx[conv.input.at(place.image, group * m + channel, place.pixel)] = narrow<T>(sum);
-  }
 };
 
 // dw: outputs x terms, over pixels of the output.
 template <typename T>
 struct WeightsProduct {
-  Conv2d conv;
-  int m;
-  int n;
-  int terms;
-  const T* x;
-  const T* dy;
-  float* dw;
-  bool adds;
+  WeightsProduct(const Conv2d& conv, const T* x, const T* gradient, float* result, bool is_added)
+      : windows(conv, x),
+        output(conv.output()),
+        m(conv.group_outputs()),
+        n(conv.group_channels() * conv.kernel_pixels()),
+        terms(output.batch * output.pixels()),
+        dy(gradient),
+        dw(result),
+        adds(is_added) {}
   static constexpr bool kATerms = true;
   static constexpr bool kBTerms = true;
 
+  __device__ Group batch(int number) const { return group_of(windows.conv, number); }
   __device__ bool is_needed(int, int) const { return true; }
-  __device__ float a(int group, int output, int pixel) const {
-    const Image shape = conv.output();
-    const Pixel place(shape, pixel);
-    return widen(dy[shape.at(place.image, group * m + output, place.pixel)]);
+  __device__ float a(const Group& group, int row, int pixel) const {
+    const PixelPlace place = windows.places(pixel);
+    return widen(dy[output.at(place.image, group.output + row, place.pixel)]);
   }
-  __device__ float b(int group, int pixel, int term) const {
-    return window_value(conv, x, group, term, pixel);
+  __device__ float b(const Group& group, int pixel, int term) const {
+    return windows(group, term, pixel);
   }
-  __device__ void store(int group, int output, int term, float sum) const {
-    float& value = dw[static_cast<std::size_t>(group * m + output) * n + term];
+  __device__ void store(const Group& group, int row, int term, float sum) const {
+    float& value = dw[static_cast<std::size_t>(group.output + row) * n + term];
     value = adds ? value + sum : sum;
   }
+
+  Windows<T> windows;
+  Image output;
+  int m;
+  int n;
+  int terms;
+  const T* dy;
+  float* dw;
+  bool adds;
 };
 
 template <typename Walk, typename T>
@@ -153,42 +260,18 @@ __global__ void conv2d_bias_kernel(Walk walk, const T* dy, float* parts) {
 template <typename T>
 void conv2d_forward(Stream stream, const Conv2d& conv, const T* x, const T* w, const T* bias,
                     T* y) {
-  const Image output = conv.output();
-  const ForwardProduct<T> product{conv,
-                                  conv.group_outputs(),
-                                  output.batch * output.pixels(),
-                                  conv.group_channels() * conv.kernel_pixels(),
-                                  x,
-                                  w,
-                                  bias,
-                                  y};
-  multiply("conv2d_forward", stream, product, conv.groups);
+  multiply("conv2d_forward", stream, ForwardProduct<T>(conv, x, w, bias, y), conv.groups);
 }
 
 template <typename T>
 void conv2d_backward_input(Stream stream, const Conv2d& conv, const T* w, const T* dy, T* dx) {
-  const InputProduct<T> product{conv,
-                                conv.group_channels(),
-                                conv.input.batch * conv.input.pixels(),
-                                conv.group_outputs() * conv.kernel_pixels(),
-                                w,
-                                dy,
-                                dx};
-  multiply("conv2d_backward_input", stream, product, conv.groups);
+  multiply("conv2d_backward_input", stream, InputProduct<T>(conv, w, dy, dx), conv.groups);
 }
 
 template <typename T>
 void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy, float* dw,
                              Into into) {
-  const Image output = conv.output();
-  const WeightsProduct<T> product{conv,
-                                  conv.group_outputs(),
-                                  conv.group_channels() * conv.kernel_pixels(),
-                                  output.batch * output.pixels(),
-                                  x,
-                                  dy,
-                                  dw,
-                                  into == Into::kAdd};
+  const WeightsProduct<T> product(conv, x, dy, dw, into == Into::kAdd);
   multiply("conv2d_backward_weights", stream, product, conv.groups);
 }
 

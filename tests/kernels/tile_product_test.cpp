@@ -19,6 +19,7 @@ struct Counted {
   static constexpr bool kBTerms = false;
 
   bool is_needed(int, int) const { return true; }
+  int batch(int number) const { return number; }
   float a(int, int row, int) const { return static_cast<float>(row + 1); }
   float b(int, int, int column) const { return static_cast<float>(column + 2); }
   void store(int batch, int row, int column, float sum) const {
