@@ -26,7 +26,7 @@ inline unsigned sm_number() {
 
 // The block's dynamic shared memory, as long as the launch says.
 inline __device__ float* dynamic_floats() {
-  extern __shared__ float dynamic_memory[];
+  extern __shared__ __align__(16) float dynamic_memory[];
   return dynamic_memory;
 }
 

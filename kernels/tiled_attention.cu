@@ -4,127 +4,53 @@
 
 #include "base/error.h"
 #include "kernels/attention.h"
-#include "kernels/block.cuh"
-#include "kernels/special.cuh"
+#include "kernels/tiled_attention.cuh"
 
 namespace trainscope::kernels {
 namespace {
-
-// Threads that share a row of a tile: neighbours, so that they can exchange values.
-constexpr int kParts = 8;
-
-// A tile is kRows queries by kRows keys; a thread keeps kOut values of a row of `width`.
-template <int kTileRows, int kTileOut>
-struct Tiling {
-  static constexpr int kRows = kTileRows;
-  static constexpr int kOut = kTileOut;
-  static constexpr int kThreads = kRows * kParts;
-};
-
-// Where a block keeps its tiles. Rows lie beside a multiple of the banks.
-template <typename Tiles>
-struct TileRoom {
-  __device__ explicit TileRoom(int width) : pitch(width + 1), next(dynamic_floats()) {}
-  __device__ float* tokens() {
-    float* room = next;
-    next += Tiles::kRows * pitch;
-    return room;
-  }
-  __device__ float* square() {
-    float* room = next;
-    next += Tiles::kRows * (Tiles::kRows + 1);
-    return room;
-  }
-  static std::size_t bytes(int width, int token_tiles, int squares) {
-    const int floats = token_tiles * (width + 1) + squares * (Tiles::kRows + 1);
-    return sizeof(float) * static_cast<std::size_t>(Tiles::kRows * floats);
-  }
-
-  int pitch;
-  float* next;
-};
-
-// The calling thread's row of a tile and its part of it.
-struct Own {
-  __device__ Own()
-      : row(static_cast<int>(threadIdx.x) / kParts), part(static_cast<int>(threadIdx.x) % kParts) {}
-  int row;
-  int part;
-};
-
-inline __device__ std::size_t offset_of_head(const Attention& shape, const HeadStrides& strides,
-                                             int head) {
-  return head / shape.heads * strides.batch + head % shape.heads * strides.head;
-}
-
-inline __device__ std::size_t head_offset(const Attention& shape, const HeadStrides& strides) {
-  return offset_of_head(shape, strides, static_cast<int>(blockIdx.x));
-}
-
-// Tokens from `first` on; 0 after the last.
-template <typename Tiles, typename T>
-__device__ void load_tokens(const Attention& shape, const T* head, std::size_t stride, int first,
-                            float* tile) {
-  for (int item = static_cast<int>(threadIdx.x); item < Tiles::kRows * shape.width;
-       item += Tiles::kThreads) {
-    const int token = item / shape.width;
-    const int c = item % shape.width;
-    tile[token * (shape.width + 1) + c] =
-        first + token < shape.length ? widen(head[(first + token) * stride + c]) : 0.0F;
-  }
-}
-
-inline __device__ float dot(const float* a, const float* b, int width) {
-  float sum = 0;
-  for (int c = 0; c < width; ++c) sum += a[c] * b[c];
-  return sum;
-}
-
-// Over the threads that share a row.
-template <typename Combine>
-__device__ float combine_parts(float value, Combine combine) {
-  for (int apart = kParts / 2; apart > 0; apart /= 2) {
-    value = combine(value, __shfl_xor_sync(kAllLanes, value, apart));
-  }
-  return value;
-}
-
-inline __device__ bool is_visible(const Attention& shape, int row, int column) {
-  return column <= row && row < shape.length;
-}
 
 // What the rows of a block have come to: the online softmax.
 template <typename Tiles>
 struct RunningRow {
   float maximum = -INFINITY;
   float sum = 0;
-  float values[Tiles::kOut] = {};
+  OwnRow<Tiles> values;
 
-  // `scores`, of the whole row of the tile, become exponentials; -∞ is not visible.
-  __device__ void absorb(float* scores, const float* v, int width, const Own& own) {
+  // The thread's scores of a row of the tile, whose exponentials are to stand in `row`; -∞ is not
+  // visible.
+  __device__ void absorb(const float (&scores)[Tiles::kColumns], float* row, const float* v,
+                         int width, const Own& own) {
     float largest = maximum;
-    for (int c = own.part; c < Tiles::kRows; c += kParts) largest = Larger{}(largest, scores[c]);
+    for (const float score : scores) largest = Larger{}(largest, score);
     largest = combine_parts(largest, Larger{});
     const bool none = largest == -INFINITY;  // a row behind the last token
     float fresh = 0;
-    for (int c = own.part; c < Tiles::kRows; c += kParts) {
-      scores[c] = none ? 0.0F : expf(scores[c] - largest);
-      fresh += scores[c];
+    TRAINSCOPE_UNROLLED
+    for (int j = 0; j < Tiles::kColumns; ++j) {
+      const float e = none ? 0.0F : expf(scores[j] - largest);
+      row[own.part + j * kParts] = e;
+      fresh += e;
     }
     const float shrink = maximum == -INFINITY ? 0.0F : expf(maximum - largest);
     sum = sum * shrink + combine_parts(fresh, Plus{});
     maximum = largest;
     __syncwarp();
-    TRAINSCOPE_UNROLLED
-    for (int j = 0; j < Tiles::kOut; ++j) {
-      const int w = own.part + j * kParts;
-      if (w >= width) continue;
-      float value = values[j] * shrink;
-      for (int c = 0; c < Tiles::kRows; ++c) value += scores[c] * v[c * (width + 1) + w];
-      values[j] = value;
+    for (Taken& pack : values.packs)
+      for (float& value : pack.values) value *= shrink;
+    for (int c = 0; c < Tiles::kRows; c += kTaken) {
+      const Taken shares = load_pack<kTaken>(row + c);
+      for (int k = 0; k < kTaken; ++k)
+        values.add(shares.values[k], v + (c + k) * pitch_of(width), width, own);
     }
+    __syncwarp();  // the row has been read
   }
 };
+
+// A tile of queries for a block, those with the most keys first.
+template <typename Tiles>
+__device__ int first_query() {
+  return static_cast<int>(gridDim.y - 1 - blockIdx.y) * Tiles::kRows;
+}
 
 // A block for a head, in x, and a tile of its queries, in y.
 template <typename Tiles, typename T>
@@ -136,9 +62,9 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   float* k = room.tokens();
   float* v = room.tokens();
   const Own own;
-  float* scores = room.square() + own.row * (Tiles::kRows + 1);
+  float* shares = room.square() + own.row * Tiles::kSquarePitch;
   const std::size_t head = head_offset(shape, shape.inputs);
-  const int first = static_cast<int>(blockIdx.y) * Tiles::kRows;
+  const int first = first_query<Tiles>();
   const int row = first + own.row;
   load_tokens<Tiles>(shape, inputs.q + head, shape.inputs.token, first, q);
   RunningRow<Tiles> running;
@@ -147,20 +73,20 @@ __global__ void __launch_bounds__(Tiles::kThreads)
     load_tokens<Tiles>(shape, inputs.k + head, shape.inputs.token, column, k);
     load_tokens<Tiles>(shape, inputs.v + head, shape.inputs.token, column, v);
     __syncthreads();
-    for (int c = own.part; c < Tiles::kRows; c += kParts) {
-      const bool visible = is_visible(shape, row, column + c);
-      scores[c] = visible ? scale * dot(q + own.row * room.pitch, k + c * room.pitch, shape.width)
-                          : -INFINITY;
+    float scores[Tiles::kColumns] = {};
+    add_dots<Tiles>(q + own.row * room.pitch, k + own.part * room.pitch, shape.width, scores);
+    TRAINSCOPE_UNROLLED
+    for (int j = 0; j < Tiles::kColumns; ++j) {
+      const bool visible = is_visible(shape, row, column + own.part + j * kParts);
+      scores[j] = visible ? scale * scores[j] : -INFINITY;
     }
-    running.absorb(scores, v, shape.width, own);
+    running.absorb(scores, shares, v, shape.width, own);
   }
   if (row >= shape.length) return;
-  T* out = o + head_offset(shape, shape.outputs) + row * shape.outputs.token;
-  TRAINSCOPE_UNROLLED
-  for (int j = 0; j < Tiles::kOut; ++j) {
-    const int w = own.part + j * kParts;
-    if (w < shape.width) out[w] = narrow<T>(running.values[j] / running.sum);
-  }
+  T* out = o + head_offset(shape, shape.outputs);
+  const bool packed = is_packed(out, shape.outputs.token, shape.width);
+  store_row(running.values, shape.width, packed, own, out + row * shape.outputs.token,
+            [&](float value) { return value / running.sum; });
   if (own.part != 0) return;
   lse[std::size_t{blockIdx.x} * static_cast<std::size_t>(shape.length) + row] =
       running.maximum + logf(running.sum);
@@ -232,15 +158,21 @@ struct BackwardTile {
                           int first_row, int first_column) {
     const Own own;
     const int row = first_row + own.row;
-    for (int c = own.part; c < Tiles::kRows; c += kParts) {
-      const int at = own.row * (Tiles::kRows + 1) + c;
+    const int left = own.row * room.pitch, right = own.part * room.pitch;
+    float s[Tiles::kColumns] = {};
+    float dp[Tiles::kColumns] = {};
+    add_dots<Tiles>(q + left, k + right, shape.width, s);
+    add_dots<Tiles>(d + left, v + right, shape.width, dp);
+    TRAINSCOPE_UNROLLED
+    for (int j = 0; j < Tiles::kColumns; ++j) {
+      const int c = own.part + j * kParts;
+      const int at = own.row * Tiles::kSquarePitch + c;
       p[at] = 0;
       ds[at] = 0;
       if (!is_visible(shape, row, first_column + c)) continue;
-      const float s = scale * dot(q + own.row * room.pitch, k + c * room.pitch, shape.width);
-      const float dp = dot(d + own.row * room.pitch, v + c * room.pitch, shape.width);
-      p[at] = expf(s - head.lse[row]);
-      ds[at] = p[at] * (dp - head.products[row]) * scale;
+      const float share = expf(scale * s[j] - head.lse[row]);
+      p[at] = share;
+      ds[at] = share * (dp[j] - head.products[row]) * scale;
     }
   }
 
@@ -253,28 +185,21 @@ struct BackwardTile {
   float* ds;
 };
 
-// sums[j] += Σ_i weight[i * step] tokens[i, part + j kParts].
+// sums += Σ_i weight[i * step] tokens[i].
 template <typename Tiles>
 __device__ void add_tokens(const float* weights, int step, const float* tokens, int width,
-                           const Own& own, float (&sums)[Tiles::kOut]) {
-  TRAINSCOPE_UNROLLED
-  for (int j = 0; j < Tiles::kOut; ++j) {
-    const int w = own.part + j * kParts;
-    if (w >= width) continue;
-    for (int i = 0; i < Tiles::kRows; ++i)
-      sums[j] += weights[i * step] * tokens[i * (width + 1) + w];
-  }
+                           const Own& own, OwnRow<Tiles>& sums) {
+  TRAINSCOPE_UNROLLED_BY_8
+  for (int i = 0; i < Tiles::kRows; ++i)
+    sums.add(weights[i * step], tokens + i * pitch_of(width), width, own);
 }
 
 template <typename Tiles, typename T>
 __device__ void store_sums(const Attention& shape, int token, const Own& own,
-                           const float (&sums)[Tiles::kOut], T* head) {
+                           const OwnRow<Tiles>& sums, T* head) {
   if (token >= shape.length) return;
-  TRAINSCOPE_UNROLLED
-  for (int j = 0; j < Tiles::kOut; ++j) {
-    const int w = own.part + j * kParts;
-    if (w < shape.width) head[token * shape.inputs.token + w] = narrow<T>(sums[j]);
-  }
+  store_row(sums, shape.width, is_packed(head, shape.inputs.token, shape.width), own,
+            head + token * shape.inputs.token, [](float value) { return value; });
 }
 
 // A block for a head and a tile of its keys, which the tiles of queries from there on go past.
@@ -286,8 +211,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   BackwardTile<Tiles> tile(shape.width);
   const Own own;
   const int first = static_cast<int>(blockIdx.y) * Tiles::kRows;
-  float key_sums[Tiles::kOut] = {};
-  float value_sums[Tiles::kOut] = {};
+  OwnRow<Tiles> key_sums, value_sums;
   tile.load_keys(shape, head, first);
   for (int row = first; row < shape.length; row += Tiles::kRows) {
     __syncthreads();  // the last tile has been read
@@ -295,12 +219,12 @@ __global__ void __launch_bounds__(Tiles::kThreads)
     __syncthreads();
     tile.compute(shape, head, scale, row, first);
     __syncthreads();
-    add_tokens<Tiles>(tile.p + own.row, Tiles::kRows + 1, tile.d, shape.width, own, value_sums);
-    add_tokens<Tiles>(tile.ds + own.row, Tiles::kRows + 1, tile.q, shape.width, own, key_sums);
+    add_tokens(tile.p + own.row, Tiles::kSquarePitch, tile.d, shape.width, own, value_sums);
+    add_tokens(tile.ds + own.row, Tiles::kSquarePitch, tile.q, shape.width, own, key_sums);
   }
   const std::size_t at = head_offset(shape, shape.inputs);
-  store_sums<Tiles>(shape, first + own.row, own, key_sums, dk + at);
-  store_sums<Tiles>(shape, first + own.row, own, value_sums, dv + at);
+  store_sums(shape, first + own.row, own, key_sums, dk + at);
+  store_sums(shape, first + own.row, own, value_sums, dv + at);
 }
 
 // A block for a head and a tile of its queries, which the tiles of keys up to there go past.
@@ -311,8 +235,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   const BackwardHead<T> head(shape, inputs, d_output, lse, products);
   BackwardTile<Tiles> tile(shape.width);
   const Own own;
-  const int first = static_cast<int>(blockIdx.y) * Tiles::kRows;
-  float sums[Tiles::kOut] = {};
+  const int first = first_query<Tiles>();
+  OwnRow<Tiles> sums;
   tile.load_queries(shape, head, first);
   for (int column = 0; column <= first; column += Tiles::kRows) {
     __syncthreads();  // the last tile has been read
@@ -320,9 +244,9 @@ __global__ void __launch_bounds__(Tiles::kThreads)
     __syncthreads();
     tile.compute(shape, head, scale, first, column);
     __syncthreads();
-    add_tokens<Tiles>(tile.ds + own.row * (Tiles::kRows + 1), 1, tile.k, shape.width, own, sums);
+    add_tokens(tile.ds + own.row * Tiles::kSquarePitch, 1, tile.k, shape.width, own, sums);
   }
-  store_sums<Tiles>(shape, first + own.row, own, sums, dq + head_offset(shape, shape.inputs));
+  store_sums(shape, first + own.row, own, sums, dq + head_offset(shape, shape.inputs));
 }
 
 float scale_of(const Attention& shape) {
@@ -332,9 +256,9 @@ float scale_of(const Attention& shape) {
 // Tiles that fit into 48 KiB of shared memory in backward.
 template <typename Body>
 void with_tiling(const Attention& shape, const Body& body) {
-  if (shape.width <= 32) return body(Tiling<32, 4>{});
-  if (shape.width <= 64) return body(Tiling<32, 8>{});
-  if (shape.width <= kWidestHead) return body(Tiling<16, 16>{});
+  if (shape.width <= 32) return body(Tiling<32, 1>{});
+  if (shape.width <= 64) return body(Tiling<32, 2>{});
+  if (shape.width <= kWidestHead) return body(Tiling<16, 4>{});
   throw InputError("tiled attention takes heads of at most " + std::to_string(kWidestHead) +
                    " values, not " + std::to_string(shape.width) + ": use the plain one");
 }
