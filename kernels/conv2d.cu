@@ -1,6 +1,9 @@
 #include "kernels/conv2d.h"
 
+#include <algorithm>
+
 #include "kernels/channels.cuh"
+#include "kernels/column_sums.cuh"
 #include "kernels/divisor.cuh"
 #include "kernels/tile_product.cuh"
 
@@ -211,44 +214,90 @@ struct InputProduct {
   T* dx;
 };
 
-// dw: outputs x terms, over pixels of the output.
+// Pixels of the output that the weights' gradients are sums over, cut into parts: there are few
+// tiles of weights, and many pixels.
+struct PixelParts {
+  explicit PixelParts(const Conv2d& conv) {
+    constexpr unsigned kBlocks = 256;  // that keep a device busy
+    constexpr int kFewest = 8 * kDepth;
+    const Image output = conv.output();
+    const int pixels = output.batch * output.pixels();
+    const unsigned tiles = static_cast<unsigned>(conv.groups) * tiles_along(conv.group_outputs()) *
+                           tiles_along(conv.group_channels() * conv.kernel_pixels());
+    const int wanted = static_cast<int>((kBlocks + tiles - 1) / std::max(tiles, 1U));
+    const int about = std::clamp(pixels / kFewest, 1, std::max(wanted, 1));
+    each = ((pixels + about - 1) / about + kDepth - 1) / kDepth * kDepth;
+    count = std::max(1, (pixels + each - 1) / std::max(each, 1));
+  }
+
+  int each;  // the last may have fewer
+  int count;
+};
+
+std::size_t weights_of(const Conv2d& conv) {
+  return static_cast<std::size_t>(conv.outputs) * static_cast<std::size_t>(conv.group_channels()) *
+         static_cast<std::size_t>(conv.kernel_pixels());
+}
+
+// A group, and a part of the pixels.
+struct GroupPart {
+  Group group;
+  int part;
+};
+
+// dw: outputs x terms, over pixels of the output; the sums of each part lie side by side. A batch
+// of products is the groups, part by part.
 template <typename T>
 struct WeightsProduct {
-  WeightsProduct(const Conv2d& conv, const T* x, const T* gradient, float* result, bool is_added)
+  WeightsProduct(const Conv2d& conv, const PixelParts& of, const T* x, const T* gradient,
+                 float* results, bool is_added)
       : windows(conv, x),
         output(conv.output()),
+        parts(of),
         m(conv.group_outputs()),
         n(conv.group_channels() * conv.kernel_pixels()),
         terms(output.batch * output.pixels()),
         dy(gradient),
-        dw(result),
+        sums(results),
         adds(is_added) {}
   static constexpr bool kATerms = true;
   static constexpr bool kBTerms = true;
 
-  __device__ Group batch(int number) const { return group_of(windows.conv, number); }
+  __device__ GroupPart batch(int number) const {
+    const int groups = windows.conv.groups;
+    return {group_of(windows.conv, number % groups), number / groups};
+  }
   __device__ bool is_needed(int, int) const { return true; }
-  __device__ float a(const Group& group, int row, int pixel) const {
+  __device__ float a(const GroupPart& of, int row, int pixel) const {
     const PixelPlace place = windows.places(pixel);
-    return widen(dy[output.at(place.image, group.output + row, place.pixel)]);
+    return widen(dy[output.at(place.image, of.group.output + row, place.pixel)]);
   }
-  __device__ float b(const Group& group, int pixel, int term) const {
-    return windows(group, term, pixel);
+  __device__ float b(const GroupPart& of, int pixel, int term) const {
+    return windows(of.group, term, pixel);
   }
-  __device__ void store(const Group& group, int row, int term, float sum) const {
-    float& value = dw[static_cast<std::size_t>(group.output + row) * n + term];
+  __device__ void store(const GroupPart& of, int row, int term, float sum) const {
+    const int line = of.part * windows.conv.outputs + of.group.output + row;
+    float& value = sums[static_cast<std::size_t>(line) * n + term];
     value = adds ? value + sum : sum;
   }
 
   Windows<T> windows;
   Image output;
+  PixelParts parts;
   int m;
   int n;
   int terms;
   const T* dy;
-  float* dw;
+  float* sums;
   bool adds;
 };
+
+template <typename T>
+__device__ TermRange terms_of(const WeightsProduct<T>& product, const GroupPart& of) {
+  const int begin = of.part * product.parts.each;
+  const int end = begin + product.parts.each;
+  return {begin, end < product.terms ? end : product.terms};
+}
 
 template <typename Walk, typename T>
 __global__ void conv2d_bias_kernel(Walk walk, const T* dy, float* parts) {
@@ -268,11 +317,26 @@ void conv2d_backward_input(Stream stream, const Conv2d& conv, const T* w, const 
   multiply("conv2d_backward_input", stream, InputProduct<T>(conv, w, dy, dx), conv.groups);
 }
 
+std::size_t conv2d_weights_workspace(const Conv2d& conv) {
+  const int parts = PixelParts(conv).count;
+  return parts == 1 ? 0 : static_cast<std::size_t>(parts) * weights_of(conv);
+}
+
 template <typename T>
-void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy, float* dw,
-                             Into into) {
-  const WeightsProduct<T> product(conv, x, dy, dw, into == Into::kAdd);
-  multiply("conv2d_backward_weights", stream, product, conv.groups);
+void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy,
+                             float* workspace, float* dw, Into into) {
+  const char* name = "conv2d_backward_weights";
+  const PixelParts parts(conv);
+  if (parts.count == 1) {
+    const WeightsProduct<T> product(conv, parts, x, dy, dw, into == Into::kAdd);
+    return multiply(name, stream, product, conv.groups);
+  }
+  const WeightsProduct<T> product(conv, parts, x, dy, workspace, false);
+  multiply(name, stream, product, conv.groups * parts.count);
+  const std::size_t weights = weights_of(conv);
+  const PartSums sums{workspace, static_cast<std::size_t>(parts.count), weights};
+  launch(name, add_parts_kernel<1, StoreSum<float>>, stream, shape_for(weights), sums,
+         StoreSum<float>{dw, into});
 }
 
 std::size_t conv2d_bias_workspace(const Conv2d& conv) {
@@ -293,10 +357,11 @@ void conv2d_backward_bias(Stream stream, const Conv2d& conv, const T* dy, float*
   add_channel_parts(name, stream, output, workspace, ChannelTotals<1>{{db}}, into);
 }
 
-#define TRAINSCOPE_INSTANTIATE(T)                                                                 \
-  template void conv2d_forward(Stream, const Conv2d&, const T*, const T*, const T*, T*);          \
-  template void conv2d_backward_input(Stream, const Conv2d&, const T*, const T*, T*);             \
-  template void conv2d_backward_weights(Stream, const Conv2d&, const T*, const T*, float*, Into); \
+#define TRAINSCOPE_INSTANTIATE(T)                                                                  \
+  template void conv2d_forward(Stream, const Conv2d&, const T*, const T*, const T*, T*);           \
+  template void conv2d_backward_input(Stream, const Conv2d&, const T*, const T*, T*);              \
+  template void conv2d_backward_weights(Stream, const Conv2d&, const T*, const T*, float*, float*, \
+                                        Into);                                                     \
   template void conv2d_backward_bias(Stream, const Conv2d&, const T*, float*, float*, Into)
 TRAINSCOPE_INSTANTIATE(float);
 TRAINSCOPE_INSTANTIATE(Half);

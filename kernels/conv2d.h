@@ -36,9 +36,13 @@ void conv2d_forward(Stream stream, const Conv2d& conv, const T* x, const T* w, c
 template <typename T>
 void conv2d_backward_input(Stream stream, const Conv2d& conv, const T* w, const T* dy, T* dx);
 
+// Floats of room for the weights' gradients: sums over parts of the pixels, that are added up in
+// their order.
+std::size_t conv2d_weights_workspace(const Conv2d& conv);
+
 template <typename T>
-void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy, float* dw,
-                             Into into);
+void conv2d_backward_weights(Stream stream, const Conv2d& conv, const T* x, const T* dy,
+                             float* workspace, float* dw, Into into);
 
 // Floats of room for the bias's gradient.
 std::size_t conv2d_bias_workspace(const Conv2d& conv);

@@ -45,19 +45,20 @@ struct TileItems {
     return {static_cast<int>(threadIdx.x) + k * kTileThreads, terms_first};
   }
 
+  // Terms from `first_term` on to before `end`.
   template <typename Product, typename Batch>
   __device__ void load(const Product& product, const Batch& batch, int first_m, int first_n,
-                       int first_term) {
+                       int first_term, int end) {
     TRAINSCOPE_UNROLLED
     for (int k = 0; k < kCount; ++k) {
       const TileItem in_a = item(k, Product::kATerms);
       const int m = first_m + in_a.place;
       const int a_term = first_term + in_a.term;
-      a[k] = m < product.m && a_term < product.terms ? product.a(batch, m, a_term) : 0.0F;
+      a[k] = m < product.m && a_term < end ? product.a(batch, m, a_term) : 0.0F;
       const TileItem in_b = item(k, Product::kBTerms);
       const int n = first_n + in_b.place;
       const int b_term = first_term + in_b.term;
-      b[k] = n < product.n && b_term < product.terms ? product.b(batch, b_term, n) : 0.0F;
+      b[k] = n < product.n && b_term < end ? product.b(batch, b_term, n) : 0.0F;
     }
   }
 
@@ -87,6 +88,17 @@ inline __host__ __device__ unsigned tiles_along(int size) {
   return static_cast<unsigned>((size + kTile - 1) / kTile);
 }
 
+// The terms that a block sums, where a product has the same for all.
+struct TermRange {
+  int begin;
+  int end;
+};
+
+template <typename Product, typename Batch>
+__device__ TermRange terms_of(const Product& product, const Batch&) {
+  return {0, product.terms};
+}
+
 // All blocks stand in x, columns of tiles before rows and those before products: in y and z a grid
 // has too few for the heads of a large batch.
 template <typename Product>
@@ -103,11 +115,12 @@ __global__ void __launch_bounds__(kTileThreads, 2) tile_product_kernel(Product p
   const int column = static_cast<int>(threadIdx.x) % kSide;
   float sums[kEach][kEach] = {};
   TileItems items;
-  items.load(product, batch, first_m, first_n, 0);
-  for (int term = 0; term < product.terms; term += kDepth) {
+  const TermRange terms = terms_of(product, batch);
+  items.load(product, batch, first_m, first_n, terms.begin, terms.end);
+  for (int term = terms.begin; term < terms.end; term += kDepth) {
     items.template store<Product>(a, b);
     __syncthreads();
-    items.load(product, batch, first_m, first_n, term + kDepth);
+    items.load(product, batch, first_m, first_n, term + kDepth, terms.end);
     add_terms(a, b, row, column, sums);
     __syncthreads();
   }

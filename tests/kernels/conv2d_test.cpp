@@ -73,9 +73,11 @@ void check_backward(const kernels::Conv2d& conv, Into into, Stream stream) {
   std::vector<T> dx(a.x.size());
   kernels::conv2d_backward_input(stream, conv, a.w.data(), a.dy.data(), dx.data());
   check_near(dx, expected_dx, 8);
-  kernels::conv2d_backward_weights(stream, conv, a.x.data(), a.dy.data(), dw.data(), into);
+  std::vector<float> parts(kernels::conv2d_weights_workspace(conv));
+  kernels::conv2d_backward_weights(stream, conv, a.x.data(), a.dy.data(), parts.data(), dw.data(),
+                                   into);
   check_near(dw, expected_dw, 12);
-  std::vector<float> parts(kernels::conv2d_bias_workspace(conv));
+  parts.assign(kernels::conv2d_bias_workspace(conv), 0);
   kernels::conv2d_backward_bias(stream, conv, a.dy.data(), parts.data(), db.data(), into);
   check_near(db, expected_db, 8);
 }
@@ -116,6 +118,17 @@ TEST_CASE("a convolution may do without a bias") {
   std::vector<float> y(a.dy.size());
   kernels::conv2d_forward<float>(Stream{}, conv, a.x.data(), a.w.data(), nullptr, y.data());
   check_near(y, expected, 8);
+}
+
+TEST_CASE("gradients of weights are sums over parts of the pixels, where there are many") {
+  for (const bool last : {false, true}) {
+    const kernels::Conv2d conv{{5, 4, 13, 17, last}, 6, 2, {3, 1, 1}, {3, 1, 1}};
+    const std::size_t weights = on_host(conv).weights();
+    CHECK(kernels::conv2d_weights_workspace(conv) > 4 * weights);
+    CHECK(kernels::conv2d_weights_workspace(conv) % weights == 0);
+    check_backward<float>(conv, Into::kReplace, kOrders[0]);
+    check_backward<float>(conv, Into::kAdd, kOrders[1]);
+  }
 }
 
 TEST_CASE("a bias's gradient is the same whatever the order of blocks, in parts of many values") {

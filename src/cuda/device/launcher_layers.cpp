@@ -114,8 +114,10 @@ void Launcher::launch_convolution(const program::Convolution& f) {
       return kernels::conv2d_backward_input(stream_, conv, operands_.in<T>(1), operands_.in<T>(0),
                                             operands_.out<T>(0));
     case Part::kWeightGradient:
-      return kernels::conv2d_backward_weights(stream_, conv, operands_.in<T>(1), operands_.in<T>(0),
-                                              operands_.out<float>(0), Into::kReplace);
+      return kernels::conv2d_backward_weights(
+          stream_, conv, operands_.in<T>(1), operands_.in<T>(0),
+          operands_.room(kernels::conv2d_weights_workspace(conv)), operands_.out<float>(0),
+          Into::kReplace);
     default:
       return kernels::conv2d_backward_bias(stream_, conv, operands_.in<T>(0),
                                            operands_.room(kernels::conv2d_bias_workspace(conv)),

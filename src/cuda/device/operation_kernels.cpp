@@ -36,7 +36,8 @@ struct Workspace {
                                          : 0;
   }
   std::size_t operator()(const program::Convolution& f) const {
-    return f.part == Part::kBiasGradient ? kernels::conv2d_bias_workspace(conv_of(f)) : 0;
+    if (f.part == Part::kBiasGradient) return kernels::conv2d_bias_workspace(conv_of(f));
+    return f.part == Part::kWeightGradient ? kernels::conv2d_weights_workspace(conv_of(f)) : 0;
   }
   std::size_t operator()(const program::BatchNorm& f) const {
     return kernels::batch_norm_workspace(image_of(f));
