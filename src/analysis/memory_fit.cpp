@@ -70,6 +70,7 @@ class Walk {
     if (const auto* push = std::get_if<program::Push>(&action))
       queues_[push->queue].push_back(push->item);
     if (const auto* free = std::get_if<program::Free>(&action)) give_back(free->buffer);
+    if (std::holds_alternative<program::EmptyCache>(action)) allocator_.empty_cache(always);
     const auto* alloc = std::get_if<program::Alloc>(&action);
     return !alloc || allocate(alloc->buffer, alloc->stream, after);
   }

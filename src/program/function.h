@@ -44,10 +44,12 @@ struct Convolution {
 enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh, kTanh };
 
 // Backward reads dy and what it keeps: ReLU and tanh their result y, GELU its input x.
+// `written_out`: the model writes it out, operator by operator; it computes the same.
 struct Activation {
   ActivationKind kind = ActivationKind::kRelu;
   std::int64_t elements = 0;
   Part part = Part::kForward;
+  bool written_out = false;
 };
 
 // Forward writes y and the indices of the chosen pixels; backward reads dy and those.
@@ -111,12 +113,18 @@ struct Dropout {
   std::int64_t ranks = 1, rank = 0;
 };
 
+// Who writes attention out: a learner, with masked_fill, or Hugging Face's transformers, which does
+// it in another way in each of its models.
+enum class AttentionCode : std::uint8_t { kLearner, kBert, kGpt2, kOpt };
+
 // Forward reads the projection [batch, length, 3, heads, width]; writes the output [batch, length,
 // heads, width] and what backward needs: the probabilities [batch, heads, length, length], or with
 // `flash` the logarithms of the rows' sums [batch, heads, length]. Backward reads dy, the
 // projection, that and, with `flash`, the output; writes the projection's gradient. Not `packed`,
 // three projections [batch, length, heads, width] take the place of the one, and so do their
-// gradients. `eager`: the model writes it out, operator by operator; it computes the same.
+// gradients. `eager`: the model writes it out, operator by operator, in the way of `code`; it
+// computes the same. `dropout`: the share of the probabilities that such code drops; of time alone,
+// what is computed drops none.
 struct Attention {
   std::int64_t batch = 0, heads = 0, length = 0, width = 0;
   bool causal = true;
@@ -124,6 +132,8 @@ struct Attention {
   bool packed = true;
   Part part = Part::kForward;
   bool eager = false;
+  AttentionCode code = AttentionCode::kLearner;
+  double dropout = 0;
 };
 
 // Backward reads dy and the result y.

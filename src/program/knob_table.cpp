@@ -150,12 +150,24 @@ void add_model_knobs(Table& t) {
       .help("layout of images")
       .into(t);
   choice("attention.kernel", "math")
-      .choices({"math", "flash", "eager"})
+      .choices({"math", "flash", "eager", "transformers"})
       .pytorch("sdpa_kernel")
       .help(
           "how attention is computed; flash: in FP32, and before compute capability 8.0, by "
           "PyTorch's memory-efficient kernel; eager: written out in the model, operator by "
-          "operator")
+          "operator; transformers: as Hugging Face's library writes it out "
+          "(attn_implementation=\"eager\")")
+      .into(t);
+  number("attention.dropout", 0, 0, 0.95)
+      .pytorch("nn.Dropout")
+      .help("share of the probabilities that attention drops, where it is written out")
+      .into(t);
+  choice("model.gelu", "fused")
+      .choices({"fused", "written_out"})
+      .pytorch("activation_function")
+      .help(
+          "GPT-2's GELU: one kernel (gelu_pytorch_tanh), or operator by operator (gelu_new, the "
+          "default of Hugging Face's library)")
       .into(t);
   choice("data.name", "auto")
       .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})
@@ -296,6 +308,10 @@ void add_optimizer_and_loop_knobs(Table& t) {
   flag("loop.sync_timing", false)
       .pytorch("torch.cuda.synchronize()")
       .help("synchronise at the end of each step")
+      .into(t);
+  flag("loop.empty_cache", false)
+      .pytorch("torch.cuda.empty_cache()")
+      .help("each step begins by handing back what the allocator has cached")
       .into(t);
   flag("loop.timer", false)
       .pytorch("time.perf_counter()")

@@ -260,6 +260,8 @@ struct Alloc {
 struct Free {
   Index buffer = 0;
 };
+// torch.cuda.empty_cache(): what the allocator of the thread's GPU has cached goes back to CUDA.
+struct EmptyCache {};
 // Another stream uses the buffer too: its memory is not to be used again before that work is done.
 struct RecordStream {
   Index buffer = 0;
@@ -367,12 +369,13 @@ struct Take {
 struct BeginMark {};
 struct EndMark {};
 
-using Action = std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead,
-                            HostWrite, LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release,
-                            Alloc, Free, RecordStream, Compute, View, Launch, Copy, ReadScalar,
-                            BeginCapture, EndCapture, GraphInstantiate, GraphLaunch, Collective,
-                            RecordEvent, StreamWait, StreamSync, DeviceSync, EventSync, Push, Pop,
-                            Take, BeginMark, EndMark, Elapse, BeginRecorded, RecordedCall>;
+using Action =
+    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
+                 LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
+                 EmptyCache, RecordStream, Compute, View, Launch, Copy, ReadScalar, BeginCapture,
+                 EndCapture, GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait,
+                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark, Elapse,
+                 BeginRecorded, RecordedCall>;
 
 struct Program;
 // The copy that an action makes; null: it makes none.

@@ -105,6 +105,7 @@ class Checker {
   }
   void operator()(const StreamSync& sync) const { stream(sync.stream); }
   void operator()(const DeviceSync&) const {}
+  void operator()(const EmptyCache&) const {}
   void operator()(const EventSync& sync) const { event(sync.event); }
   void operator()(const Push& push) const { queue(push.queue); }
   void operator()(const Pop& pop) const { queue(pop.queue); }

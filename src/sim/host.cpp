@@ -124,6 +124,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       return allocate(now, thread, command);
     } else if constexpr (std::is_same_v<Type, Free>) {
       return free(now, thread, command);
+    } else if constexpr (std::is_same_v<Type, EmptyCache>) {
+      return empty_cache(now, thread, command);
     } else if constexpr (std::is_same_v<Type, RecordStream>) {
       device_memory_.record_stream(action);
     } else if constexpr (std::is_same_v<Type, Compute>) {

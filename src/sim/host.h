@@ -114,6 +114,8 @@ class Host {
 
   // host_memory.cpp
   bool allocate(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool empty_cache(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool give_back(Nanos now, std::uint32_t thread, const program::Command& command, int gpu);
   bool malloc_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool wait_for_device(Nanos now, std::uint32_t thread, int gpu);
   void end_free_call(Nanos now, std::uint32_t thread, const program::Command& command,

@@ -13,7 +13,7 @@
 namespace trainscope::sim {
 
 bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& command) {
-  enum Stage { kFind = 1, kMalloc, kFailedMalloc, kWait, kEmptyCache, kFree, kRetry, kLast, kFull };
+  enum Stage { kFind = 1, kMalloc, kFailedMalloc, kGiveBack, kRetry, kLast, kFull };
   ThreadState& state = threads_[thread];
   const auto& action = std::get<program::Alloc>(command.action);
   const int gpu = program_.buffers[action.buffer].device;
@@ -28,23 +28,10 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
   if (state.stage == kMalloc) return malloc_call(now, thread, command);
   if (state.stage == kFailedMalloc) {
     if (!malloc_call(now, thread, command)) return false;
-    state.stage = device_memory_.has_cache(gpu) ? kWait : kRetry;
+    state.stage = device_memory_.has_cache(gpu) ? kGiveBack : kRetry;
   }
-  if (state.stage == kWait) {
-    if (!wait_for_device(now, thread, gpu)) return false;
-    state.stage = kEmptyCache;
-  }
-  if (state.stage == kEmptyCache) {
-    if (state.waits_since >= 0 && !rest(now, thread, machine_.host.wake_ns)) return false;
-    state.calls_left = device_memory_.empty_cache(now, gpu, done);
-    if (state.calls_left == 0) end_free_call(now, thread, command, "cudaEventSynchronize");
-    state.stage = kFree;
-  }
-  if (state.stage == kFree) {
-    for (; state.calls_left > 0; --state.calls_left) {
-      if (!compute(now, thread, machine_.host.free_call_ns)) return false;
-      end_free_call(now, thread, command, "cudaFree");
-    }
+  if (state.stage == kGiveBack) {
+    if (!give_back(now, thread, command, gpu)) return false;
     state.stage = kRetry;
   }
   if (state.stage == kRetry) {
@@ -59,6 +46,40 @@ bool Host::allocate(Nanos now, std::uint32_t thread, const program::Command& com
 
 void Host::watch_allocation(const program::Alloc& action) {
   reuse_.allocated(action.buffer, action.stream, device_memory_.place_of(action.buffer));
+}
+
+bool Host::empty_cache(Nanos now, std::uint32_t thread, const program::Command& command) {
+  ThreadState& state = threads_[thread];
+  const int gpu = program_.threads[thread].device;
+  if (state.stage == 1) {
+    if (!device_memory_.has_cache(gpu)) return true;
+    state.call_begun = now;
+    state.stage = 2;
+  }
+  return give_back(now, thread, command, gpu);
+}
+
+// Waits for the device and gives back all segments that are free. True once that is done.
+bool Host::give_back(Nanos now, std::uint32_t thread, const program::Command& command, int gpu) {
+  enum Step { kWait, kCount, kFree };
+  ThreadState& state = threads_[thread];
+  if (state.giving_back == kWait) {
+    if (!wait_for_device(now, thread, gpu)) return false;
+    state.giving_back = kCount;
+  }
+  if (state.giving_back == kCount) {
+    if (state.waits_since >= 0 && !rest(now, thread, machine_.host.wake_ns)) return false;
+    const auto done = [this](OpId op) { return device_.done(op); };
+    state.calls_left = device_memory_.empty_cache(now, gpu, done);
+    if (state.calls_left == 0) end_free_call(now, thread, command, "cudaEventSynchronize");
+    state.giving_back = kFree;
+  }
+  for (; state.calls_left > 0; --state.calls_left) {
+    if (!compute(now, thread, machine_.host.free_call_ns)) return false;
+    end_free_call(now, thread, command, "cudaFree");
+  }
+  state.giving_back = kWait;
+  return true;
 }
 
 // True once the call is over.

@@ -49,6 +49,7 @@ struct ThreadState {
   OpId waits_for = kNoOp;
   Nanos lock_since = -1;
   std::int64_t calls_left = 0;            // of a row of equal calls
+  int giving_back = 0;                    // how far it is with what is cached
   std::int64_t item = -1;                 // what the last Pop took
   trace::SpanId producer = trace::kNone;  // of the item taken last
   trace::SpanId giver = trace::kNone;     // the same, until the next span of the thread

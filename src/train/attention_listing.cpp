@@ -7,11 +7,12 @@
 namespace trainscope::train {
 namespace {
 
-// Null: none is written out.
+// By a learner; null: none is.
 const program::Attention* written_out(const Graph& graph) {
   for (const Layer& layer : graph.layers) {
     const auto* attention = std::get_if<program::Attention>(&layer.function);
-    if (attention && attention->eager) return attention;
+    if (attention && attention->eager && attention->code == program::AttentionCode::kLearner)
+      return attention;
   }
   return nullptr;
 }
@@ -32,6 +33,8 @@ std::vector<std::string> attention_lines(const Graph& graph, std::string_view mo
   if (attention->causal)
     lines.emplace_back("    att = att.masked_fill(mask == 0, float(\"-inf\"))");
   lines.emplace_back("    att = F.softmax(att, dim=-1)");
+  if (attention->dropout > 0)
+    lines.push_back(fmt::format("    att = F.dropout(att, {:g})", attention->dropout));
   lines.emplace_back("    y = (att @ v).transpose(1, 2).contiguous()");
   lines.emplace_back(registers ? "    return y, None" : "    return y");
   if (registers)

@@ -8,6 +8,7 @@
 namespace trainscope::train {
 namespace {
 
+using program::AttentionCode;
 using program::ElementType;
 using program::Index;
 using program::Operation;
@@ -41,7 +42,7 @@ class EagerAttention {
   bool casts() const { return wide_ != type_ && type_ == ElementType::kBf16; }
 
   void forward() {
-    for (int i = 0; i < 2; ++i) copy("aten::clone");
+    lay_out_inputs();
     const Index scores = square("scores", type_);
     all_.product("aten::bmm", f_.length, f_.width, {}, {scores});
     if (all_.is_fused()) {
@@ -50,23 +51,62 @@ class EagerAttention {
     } else {
       softmax(scores);
     }
-    copy("aten::clone");
+    if (f_.code != AttentionCode::kOpt) copy("aten::clone");
     all_.product("aten::bmm", f_.width, f_.length, {all_.probabilities()}, {});
     all_.each({"copy", "aten::clone", "clone"}, 0);
   }
 
-  void softmax(Index scores) {
-    scores = pass("mul", "aten::mul", 1, scores, square("scores, scaled", type_));
-    if (f_.causal) {
-      make_mask();
-      scores = masked("aten::clone", "aten::masked_fill_", scores, "scores, masked");
+  void lay_out_inputs() {
+    if (f_.code != AttentionCode::kOpt) {
+      for (int i = 0; i < 2; ++i) copy("aten::clone");
+      return;
     }
+    all_.each({"mul", "aten::mul", "mul"}, 1);
+    for (int i = 0; i < 3; ++i) all_.each({"copy", "aten::clone", "clone"}, 0);
+  }
+
+  void softmax(Index scores) {
+    scores = masked_scores(scores);
     if (casts()) scores = pass("cast", "aten::to", 1, scores, square("scores in float32", wide_));
-    const bool widened = wide_ != type_;
-    if (widened) kept_.wide = square("probabilities in float32", wide_);
-    const Index result = widened ? kept_.wide : all_.probabilities();
+    const bool widened = wide_ != type_, drops = f_.dropout > 0;
+    if (widened) kept_.softmax = square("probabilities in float32", wide_);
+    if (drops && !widened) kept_.softmax = square("probabilities before dropout", type_);
+    Index result = kept_.softmax == program::kNoIndex ? all_.probabilities() : kept_.softmax;
     all_.softmax({"softmax", "aten::softmax", {}}, 5, bytes({scores, result}), {scores}, {result});
-    if (widened) pass("cast", "aten::to", 1, result, all_.probabilities());
+    if (widened)
+      result = pass("cast", "aten::to", 1, result,
+                    drops ? square("probabilities, narrow", type_) : all_.probabilities());
+    if (drops) drop(result);
+  }
+
+  Index masked_scores(Index scores) {
+    switch (f_.code) {
+      case AttentionCode::kLearner:
+        scores = pass("mul", "aten::mul", 1, scores, square("scores, scaled", type_));
+        if (!f_.causal) return scores;
+        make_mask();
+        return masked("aten::clone", "aten::masked_fill_", scores, "scores, masked");
+      case AttentionCode::kGpt2:
+        scores = pass("div", "aten::div", 1, scores, square("scores, scaled", type_));
+        return pass("where", "aten::where", 0, scores, square("scores, masked", type_));
+      case AttentionCode::kBert:
+        scores = pass("div", "aten::div", 1, scores, square("scores, scaled", type_));
+        return pass("add", "aten::add", 1, scores, square("scores, masked", type_));
+      case AttentionCode::kOpt:
+        kept_.masked = pass("add", "aten::add", 1, scores, square("scores, masked", type_));
+        return pass("maximum", "aten::max", 1, kept_.masked, square("scores, bounded", type_));
+    }
+    return scores;
+  }
+
+  void drop(Index probabilities) {
+    kept_.kept = new_buffer_(layer_ + ": what dropout keeps", all_.scores(), ElementType::kBool);
+    Operation pass =
+        pointwise("dropout", "aten::dropout", program::OperationKind::kElementwise, all_.scores(),
+                  10, bytes({probabilities, all_.probabilities(), kept_.kept}));
+    pass.reads = {probabilities};
+    pass.writes = {all_.probabilities(), kept_.kept};
+    all_.add(std::move(pass));
   }
 
   void backward() {
@@ -86,8 +126,11 @@ class EagerAttention {
   }
 
   Index gradient_of_scores(Index gradient) {
+    if (f_.dropout > 0)
+      gradient = with_mask("dropout_backward", "NativeDropoutBackward0", gradient, kept_.kept,
+                           "gradient before dropout");
     const bool widened = wide_ != type_;
-    const Index result = widened ? kept_.wide : all_.probabilities();
+    const Index result = kept_.softmax == program::kNoIndex ? all_.probabilities() : kept_.softmax;
     if (widened)
       gradient = pass("cast", "ToCopyBackward0", 1, gradient,
                       square("gradient of probabilities in float32", wide_));
@@ -100,16 +143,58 @@ class EagerAttention {
     if (casts())
       gradient =
           pass("cast", "ToCopyBackward0", 1, gradient, square("gradient of scores, narrow", type_));
-    if (f_.causal)
-      gradient = masked("MaskedFillBackward0", "MaskedFillBackward0", gradient,
-                        "gradient of scores, masked");
-    return pass("mul", "MulBackward0", 1, gradient, square("gradient of scores, scaled", type_));
+    return gradient_before_mask(gradient);
+  }
+
+  Index gradient_before_mask(Index gradient) {
+    const auto scaled = [&](const char* kernel, const char* node) {
+      return pass(kernel, node, 1, gradient, square("gradient of scores, scaled", type_));
+    };
+    switch (f_.code) {
+      case AttentionCode::kLearner:
+        if (f_.causal)
+          gradient = masked("MaskedFillBackward0", "MaskedFillBackward0", gradient,
+                            "gradient of scores, masked");
+        return scaled("mul", "MulBackward0");
+      case AttentionCode::kGpt2:
+        gradient = pass("where", "WhereBackward0", 0, gradient,
+                        square("gradient of scores, masked", type_));
+        return scaled("div", "DivBackward0");
+      case AttentionCode::kBert:
+        return scaled("div", "DivBackward0");
+      case AttentionCode::kOpt:
+        return gradient_of_maximum(gradient);
+    }
+    return gradient;
+  }
+
+  // at::where(self == other, grad / 2, grad).masked_fill_(self < other, 0)
+  Index gradient_of_maximum(Index gradient) {
+    const char* node = "MaximumBackward0";
+    const auto compare = [&](const char* kernel, const std::string& name) {
+      return pass(kernel, node, 1, kept_.masked, square(name, ElementType::kBool));
+    };
+    const Index equal = compare("eq", "scores that are the least");
+    const Index half = pass("div", node, 1, gradient, square("gradient of scores, halved", type_));
+    const Index chosen = square("gradient of scores, masked", type_);
+    Operation where = pointwise("where", node, program::OperationKind::kElementwise, all_.scores(),
+                                0, bytes({equal, half, gradient, chosen}));
+    where.reads = {equal, half, gradient};
+    where.writes = {chosen};
+    all_.add(std::move(where), true);
+    const Index less = compare("lt", "scores below the least");
+    Operation fill = pointwise("masked_fill", node, program::OperationKind::kElementwise,
+                               all_.scores(), 0, bytes({chosen, chosen, less}));
+    fill.reads = {chosen, less};
+    all_.add(std::move(fill), true);
+    return chosen;
   }
 
   // A head's lie one after another, where a token's do in the projections.
   void gather() {
     if (all_.is_fused()) return all_.gather({"", "", "cat"}, 0);
     for (int i = 0; i < 3; ++i) all_.each({"copy", "ViewBackward0", {}}, 0);
+    if (f_.code == AttentionCode::kOpt) all_.each({"mul", "MulBackward0", {}}, 1);
     if (f_.packed) all_.gather({"CatArrayBatchedCopy", "SplitBackward0", {}}, 0);
   }
 
@@ -135,6 +220,18 @@ class EagerAttention {
     in_place.reads = {copy, kept_.mask};
     all_.add(std::move(in_place), !all_.is_forward());
     return copy;
+  }
+
+  // Reads such a matrix and a mask as large, writes another.
+  Index with_mask(const char* kernel, const char* framework, Index from, Index mask,
+                  const std::string& name) {
+    const Index to = square(name, type_);
+    Operation pass = pointwise(kernel, framework, program::OperationKind::kElementwise,
+                               all_.scores(), 1, bytes({from, mask, to}));
+    pass.reads = {from, mask};
+    pass.writes = {to};
+    all_.add(std::move(pass));
+    return to;
   }
 
   // Reads one matrix of the scores' size, writes another; gives that.

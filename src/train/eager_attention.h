@@ -11,6 +11,14 @@
 // `matmul` copies what does not lie as a batched product takes it (LinearAlgebra.cpp). Under
 // autocast softmax is an operator of FP32 (autocast_mode.h): BF16 is cast before it, FP16 read by
 // its kernel (SoftMax.cpp, half_to_float), and what it gives is cast for the product behind it.
+//
+// Hugging Face's transformers (4.36, models/{gpt2,bert,opt}/modeling_*.py, attn_implementation =
+// "eager") divides by a number where a learner multiplies, and hides in another way. GPT-2's
+// torch.where writes the scores anew; BERT's adds a mask that is as long as a row; OPT's multiplies
+// the queries instead, makes q, k and v contiguous whatever they are, adds a mask and takes
+// torch.max of that and the type's least number, whose gradient is five kernels (derivatives.yaml,
+// maximum). All drop probabilities where attention.dropout says so: the kernel writes what it keeps
+// as a mask beside them (aten/src/ATen/native/cuda/Dropout.cu).
 #pragma once
 
 #include <functional>
@@ -23,13 +31,16 @@ namespace trainscope::train {
 
 // What backward reads beside the probabilities that the product read; kNoIndex: nothing.
 struct KeptByEager {
-  program::Index mask = program::kNoIndex;  // true where it hides
-  program::Index wide = program::kNoIndex;  // under autocast: the probabilities in FP32
+  program::Index mask = program::kNoIndex;     // true where it hides
+  program::Index softmax = program::kNoIndex;  // what it gave, where that is cast or dropped
+  program::Index kept = program::kNoIndex;     // true where dropout drops nothing
+  program::Index masked = program::kNoIndex;   // OPT's scores before torch.max
 };
 
 struct EagerOptions {
   bool autocasts = false;
-  bool fused = false;  // with what Inductor makes of everything but the products
+  // With what Inductor makes of everything but the products; it draws without a kernel for that.
+  bool fused = false;
 };
 
 // Makes a buffer of so many numbers.

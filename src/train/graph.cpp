@@ -203,9 +203,12 @@ Tensor GraphBuilder::relu(const Tensor& x) {
                {x}, {}, x.shape);
 }
 
-Tensor GraphBuilder::gelu(const Tensor& x, bool tanh) {
-  const auto kind = tanh ? program::ActivationKind::kGeluTanh : program::ActivationKind::kGelu;
-  return layer(numbered("gelu"), program::Activation{kind, x.elements()}, {x}, {}, x.shape);
+Tensor GraphBuilder::gelu(const Tensor& x, bool tanh, bool written_out) {
+  program::Activation f;
+  f.kind = tanh ? program::ActivationKind::kGeluTanh : program::ActivationKind::kGelu;
+  f.elements = x.elements();
+  f.written_out = written_out;
+  return layer(numbered("gelu"), f, {x}, {}, x.shape);
 }
 
 Tensor GraphBuilder::tanh(const Tensor& x) {
@@ -298,24 +301,28 @@ Tensor GraphBuilder::dropout(const Tensor& x, double p) {
 }
 
 Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, bool causal,
-                               AttentionKernel kernel) {
-  return attention_layer({projection}, projection.shape[2] / 3, heads, causal, kernel);
+                               const AttentionWay& way) {
+  return attention_layer({projection}, projection.shape[2] / 3, heads, causal, way);
 }
 
 Tensor GraphBuilder::attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                               std::int64_t heads, bool causal, AttentionKernel kernel) {
-  return attention_layer({q, k, v}, q.shape[2], heads, causal, kernel);
+                               std::int64_t heads, bool causal, const AttentionWay& way) {
+  return attention_layer({q, k, v}, q.shape[2], heads, causal, way);
 }
 
 Tensor GraphBuilder::attention_layer(const std::vector<Tensor>& inputs, std::int64_t width,
-                                     std::int64_t heads, bool causal, AttentionKernel kernel) {
+                                     std::int64_t heads, bool causal, const AttentionWay& way) {
   const std::int64_t length = inputs[0].shape[1];
-  const bool flash = kernel == AttentionKernel::kFlash;
+  const bool flash = way.kernel == AttentionKernel::kFlash;
   if (width % heads != 0)
     throw InputError(fmt::format("a width of {} cannot be split among {} heads", width, heads));
   program::Attention f{graph_.batch, heads, length, width / heads, causal, flash};
   f.packed = inputs.size() == 1;
-  f.eager = kernel == AttentionKernel::kEager;
+  f.eager = way.kernel == AttentionKernel::kEager;
+  if (f.eager) {
+    f.code = way.code;
+    f.dropout = way.dropout;
+  }
   const SideResult kept = flash
                               ? SideResult{"sums of rows", graph_.batch * heads * length}
                               : SideResult{"probabilities", graph_.batch * heads * length * length};

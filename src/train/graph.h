@@ -80,6 +80,12 @@ struct Tensor {
 // scaled_dot_product_attention as its math backend does it or in its flash kernel, or written out.
 enum class AttentionKernel : std::uint8_t { kMath, kFlash, kEager };
 
+struct AttentionWay {
+  AttentionKernel kernel = AttentionKernel::kMath;
+  program::AttentionCode code = program::AttentionCode::kLearner;  // that writes it out
+  double dropout = 0;                                              // of code that does
+};
+
 struct WindowOptions {
   std::int64_t kernel = 1, stride = 1, padding = 0, groups = 1;
   bool bias = true;
@@ -102,7 +108,7 @@ class GraphBuilder {
   Tensor conv(const std::string& name, const Tensor& x, std::int64_t outputs,
               const WindowOptions& window);
   Tensor relu(const Tensor& x);
-  Tensor gelu(const Tensor& x, bool tanh = false);
+  Tensor gelu(const Tensor& x, bool tanh = false, bool written_out = false);
   Tensor tanh(const Tensor& x);
   Tensor max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding = 0);
@@ -123,10 +129,10 @@ class GraphBuilder {
   Tensor dropout(const Tensor& x, double p);
   // Of the projection [batch, length, 3 width]; gives [batch, length, width].
   Tensor attention(const Tensor& projection, std::int64_t heads, bool causal,
-                   AttentionKernel kernel);
+                   const AttentionWay& way);
   // Of three projections [batch, length, width].
   Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
-                   bool causal, AttentionKernel kernel);
+                   bool causal, const AttentionWay& way);
   Tensor add(const Tensor& a, const Tensor& b);
   // x.detach() of everything so far: backward goes no further.
   void detach() {
@@ -162,7 +168,7 @@ class GraphBuilder {
     return name + " " + std::to_string(++unnamed_[name]);
   }
   Tensor attention_layer(const std::vector<Tensor>& inputs, std::int64_t width, std::int64_t heads,
-                         bool causal, AttentionKernel kernel);
+                         bool causal, const AttentionWay& way);
 
   Graph graph_;
   bool channels_last_;

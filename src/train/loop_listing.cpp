@@ -130,6 +130,8 @@ class LoopListing : ListingPart {
   }
 
   void write_timer_start() {
+    if (config_.flag("loop.empty_cache") && !settings_.on_cpu)
+      lines_.empty_cache = add("torch.cuda.empty_cache()");
     if (config_.flag("loop.timer")) lines_.timer_start = add("start = time.perf_counter()");
   }
 

@@ -13,7 +13,7 @@
 namespace trainscope::train {
 namespace {
 
-enum class Family : std::uint8_t { kBert, kGpt2, kOpt };
+using Family = program::AttentionCode;
 
 struct Transformer {
   std::string_view name;
@@ -46,11 +46,17 @@ const Transformer* find(std::string_view name) {
   return found == kTransformers.end() ? nullptr : found;
 }
 
+// What knobs say of how the model is written.
+struct Variant {
+  double dropout = 0;
+  AttentionWay attention;
+  bool writes_gelu = false;
+};
+
 class TransformerBuilder {
  public:
-  TransformerBuilder(const Transformer& model, std::int64_t batch, double dropout,
-                     AttentionKernel kernel)
-      : model_(model), builder_(batch), dropout_(dropout), kernel_(kernel) {
+  TransformerBuilder(const Transformer& model, std::int64_t batch, const Variant& variant)
+      : model_(model), builder_(batch), variant_(variant) {
     builder_.initialise_normal(0.02);  // initializer_range, init_std
   }
 
@@ -63,6 +69,8 @@ class TransformerBuilder {
         return gpt2(tokens);
       case Family::kOpt:
         return opt(tokens);
+      case Family::kLearner:
+        break;
     }
     return {};
   }
@@ -72,7 +80,7 @@ class TransformerBuilder {
     return builder_.linear(name, x, outputs);
   }
   Tensor norm(const std::string& name, const Tensor& x) { return builder_.layer_norm(name, x); }
-  Tensor dropout(const Tensor& x) { return builder_.dropout(x, dropout_); }
+  Tensor dropout(const Tensor& x) { return builder_.dropout(x, variant_.dropout); }
 
   // The weights and biases of modules, in this order.
   void declare(const std::string& prefix, const std::vector<std::string>& modules) {
@@ -107,7 +115,7 @@ class TransformerBuilder {
     const Tensor q = linear(self + "query", x, model_.width);
     const Tensor k = linear(self + "key", x, model_.width);
     const Tensor v = linear(self + "value", x, model_.width);
-    Tensor y = builder_.attention(q, k, v, model_.heads, false, kernel_);
+    Tensor y = builder_.attention(q, k, v, model_.heads, false, variant_.attention);
     y = dropout(linear(output + "dense", y, model_.width));
     const Tensor attended = norm(output + "LayerNorm", builder_.add(y, x));
     y = builder_.gelu(linear(layer + "intermediate.dense", attended, model_.hidden()));
@@ -131,10 +139,11 @@ class TransformerBuilder {
 
   Tensor gpt2_block(const std::string& block, Tensor x) {
     Tensor y = linear(block + "attn.c_attn", norm(block + "ln_1", x), 3 * model_.width);
-    y = builder_.attention(y, model_.heads, true, kernel_);
+    y = builder_.attention(y, model_.heads, true, variant_.attention);
     x = builder_.add(x, dropout(linear(block + "attn.c_proj", y, model_.width)));
     y = linear(block + "mlp.c_fc", norm(block + "ln_2", x), model_.hidden());
-    y = linear(block + "mlp.c_proj", builder_.gelu(y, true), model_.width);
+    y = builder_.gelu(y, true, variant_.writes_gelu);
+    y = linear(block + "mlp.c_proj", y, model_.width);
     return builder_.add(x, dropout(y));
   }
 
@@ -162,7 +171,7 @@ class TransformerBuilder {
     const Tensor q = linear(self + "q_proj", y, model_.width);
     const Tensor k = linear(self + "k_proj", y, model_.width);
     const Tensor v = linear(self + "v_proj", y, model_.width);
-    y = builder_.attention(q, k, v, model_.heads, true, kernel_);
+    y = builder_.attention(q, k, v, model_.heads, true, variant_.attention);
     x = builder_.add(x, dropout(linear(self + "out_proj", y, model_.width)));
     declare(layer, {"fc1", "fc2"});
     y = builder_.relu(linear(layer + "fc1", norm(layer + "final_layer_norm", x), model_.hidden()));
@@ -171,30 +180,34 @@ class TransformerBuilder {
 
   const Transformer& model_;
   GraphBuilder builder_;
-  double dropout_;
-  AttentionKernel kernel_;
+  Variant variant_;
 };
 
 // Of the defaults of its configuration only what differs is written.
-std::string constructor_of(const Transformer& model, AttentionKernel kernel) {
-  const char* written_out =
-      kernel == AttentionKernel::kEager ? ", attn_implementation=\"written_out\"" : "";
+std::string constructor_of(const Transformer& model, const Variant& variant) {
+  const AttentionWay& way = variant.attention;
+  const char* attention = way.kernel != AttentionKernel::kEager ? ""
+                          : way.code == Family::kLearner ? ", attn_implementation=\"written_out\""
+                                                         : ", attn_implementation=\"eager\"";
+  const char* gelu = variant.writes_gelu ? "" : ", activation_function=\"gelu_pytorch_tanh\"";
   switch (model.family) {
     case Family::kBert:
       return fmt::format(
           "BertForMaskedLM(BertConfig(hidden_size={}, num_hidden_layers={}, "
           "num_attention_heads={}, intermediate_size={}{}))",
-          model.width, model.layers, model.heads, model.hidden(), written_out);
+          model.width, model.layers, model.heads, model.hidden(), attention);
     case Family::kGpt2:
       return fmt::format(
           "GPT2LMHeadModel(GPT2Config(n_embd={}, n_layer={}, n_head={}, "
-          "n_positions={}{}))",
-          model.width, model.layers, model.heads, model.positions, written_out);
+          "n_positions={}{}{}))",
+          model.width, model.layers, model.heads, model.positions, gelu, attention);
     case Family::kOpt:
       return fmt::format(
           "OPTForCausalLM(OPTConfig(hidden_size={}, num_hidden_layers={}, num_attention_heads={}, "
           "ffn_dim={}{}))",
-          model.width, model.layers, model.heads, model.hidden(), written_out);
+          model.width, model.layers, model.heads, model.hidden(), attention);
+    case Family::kLearner:
+      break;
   }
   return {};
 }
@@ -207,6 +220,8 @@ const char* blocks_of(const Transformer& model) {
       return "model.transformer.h";
     case Family::kOpt:
       return "model.model.decoder.layers";
+    case Family::kLearner:
+      break;
   }
   return "";
 }
@@ -230,12 +245,12 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
         fmt::format("{} has {} positions, and model.seq_len = {} needs more; set "
                     "model.seq_len = {} or less",
                     model->name, model->positions, length, model->positions));
-  const AttentionKernel kernel = attention_kernel(config);
-  Graph graph =
-      TransformerBuilder(*model, batch, config.number("model.dropout"), kernel).build(length);
+  const Variant variant{config.number("model.dropout"), attention_way(config, model->family),
+                        config.word("model.gelu") == "written_out"};
+  Graph graph = TransformerBuilder(*model, batch, variant).build(length);
   graph.blocks = blocks_of(*model);
   graph.listing = {
-      fmt::format("model = {}.to(device)", constructor_of(*model, kernel)),
+      fmt::format("model = {}.to(device)", constructor_of(*model, variant)),
       "model.register_forward_hook(lambda module, args, output: output.logits)",
   };
   return graph;

@@ -201,7 +201,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   const std::int64_t width = config.whole("model.width"), heads = config.whole("model.heads");
   const std::int64_t blocks = config.whole("model.blocks");
   const double dropout = config.number("model.dropout");
-  const AttentionKernel kernel = attention_kernel(config);
+  const AttentionWay way = attention_way(config);
   if (data.shape.tokens == 0)
     throw InputError("gpt-mini reads text, and " + data.name + " has none; set data.name = text");
   if (data.shape.classes == 0)
@@ -216,7 +216,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
     builder.next_block();
     const std::string name = fmt::format("block {}, ", i + 1);
     Tensor y = builder.linear(name + "qkv", builder.layer_norm(name + "norm 1", x), 3 * width);
-    y = builder.linear(name + "projection", builder.attention(y, heads, true, kernel), width);
+    y = builder.linear(name + "projection", builder.attention(y, heads, true, way), width);
     x = builder.add(x, builder.dropout(y, dropout));
     y = builder.linear(name + "up", builder.layer_norm(name + "norm 2", x), 4 * width);
     y = builder.linear(name + "down", builder.gelu(y, true), width);
@@ -226,20 +226,31 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   x = builder.linear("head", builder.layer_norm("last norm", x), data.shape.classes, false);
   Graph graph = builder.finish(x);
   graph.blocks = "model.blocks";
-  graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
-                               data.shape.classes, data.shape.tokens, width, heads),
-                   fmt::format("    blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
-                               kernel == AttentionKernel::kEager ? ", attention=attention" : "")};
+  graph.listing = {
+      fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},", data.shape.classes,
+                  data.shape.tokens, width, heads),
+      fmt::format("    blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
+                  way.kernel == AttentionKernel::kEager ? ", attention=attention" : "")};
   return graph;
 }
 
 }  // namespace
 
-AttentionKernel attention_kernel(const program::Config& config) {
+AttentionWay attention_way(const program::Config& config, program::AttentionCode library) {
   const std::string& kernel = config.word("attention.kernel");
-  return kernel == "flash"   ? AttentionKernel::kFlash
-         : kernel == "eager" ? AttentionKernel::kEager
-                             : AttentionKernel::kMath;
+  AttentionWay way;
+  if (kernel == "flash") way.kernel = AttentionKernel::kFlash;
+  if (kernel == "eager" || kernel == "transformers") way.kernel = AttentionKernel::kEager;
+  if (kernel == "transformers") {
+    if (library == program::AttentionCode::kLearner)
+      throw InputError(fmt::format(
+          "attention.kernel = transformers is for models of Hugging Face's library, and {} is "
+          "none; set attention.kernel = eager, or model.name = gpt2",
+          config.word("model.name")));
+    way.code = library;
+  }
+  if (library != program::AttentionCode::kLearner) way.dropout = config.number("attention.dropout");
+  return way;
 }
 
 bool is_computed(const program::Config& config) {

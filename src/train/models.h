@@ -23,8 +23,9 @@ TrainingData training_data(const program::Config& config);
 // fit.
 Graph build_model(const program::Config& config, const TrainingData& data, std::int64_t batch);
 
-// attention.kernel.
-AttentionKernel attention_kernel(const program::Config& config);
+// attention.kernel and attention.dropout. `library`: how transformers writes the model out.
+AttentionWay attention_way(const program::Config& config,
+                           program::AttentionCode library = program::AttentionCode::kLearner);
 
 // Whether the model is small enough to be computed on a CPU beside the simulator.
 bool is_computed(const program::Config& config);

@@ -72,7 +72,8 @@ class StepListing : ListingPart {
       contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
                                      torch_name(settings_.precision.autocast)));
     const std::string& kernel = config_.word("attention.kernel");
-    if (config_.is_set("attention.kernel") && kernel != "eager" && settings_.data.shape.tokens > 0)
+    const bool chosen = kernel == "math" || kernel == "flash";
+    if (config_.is_set("attention.kernel") && chosen && settings_.data.shape.tokens > 0)
       contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})", kernel != "flash" ? "MATH"
                                                                    : settings_.has_flash
                                                                        ? "FLASH_ATTENTION"

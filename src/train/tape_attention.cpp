@@ -1,4 +1,5 @@
-// The tape: an attention's launches, where it has no kernel of its own, and what they write.
+// The tape: an attention's launches, where it has no kernel of its own, a GELU's that is written
+// out, and what they write.
 
 #include <utility>
 
@@ -33,6 +34,19 @@ std::vector<AttentionLaunch> Tape::launches_of(const program::Operation& whole) 
   const Index scores =
       make(like.name + (forward ? ", before softmax" : ", gradient"), like.elements(), like.type);
   return math_attention(program_, whole, scores, options_.compile.fuse);
+}
+
+Index Tape::push_written_gelu(const program::Operation& whole) {
+  const bool forward =
+      std::get<program::Activation>(whole.function).part == program::Part::kForward;
+  const auto make = [this](const std::string& name, std::int64_t elements, ElementType type) {
+    return new_buffer(name, elements, type, Role::kActivation);
+  };
+  Index last = kNoIndex;
+  for (GeluLaunch& launch :
+       written_gelu(program_, whole, make, gelu_kept_[whole.reads[forward ? 0 : 1]]))
+    last = push(std::move(launch.operation), launch.same_operator);
+  return last;
 }
 
 }  // namespace trainscope::train

@@ -334,8 +334,11 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
       program_.buffers[operation.reads[2]].type != ElementType::kFp32)
     operation.framework = "NativeBatchNormBackward0";
   const auto* attention = std::get_if<program::Attention>(&function);
-  if (!attention || attention->flash) return push(std::move(operation));
-  return push_attention(operation);
+  if (attention && !attention->flash) return push_attention(operation);
+  const auto* activation = std::get_if<program::Activation>(&function);
+  if (activation && activation->written_out && !options_.compile.fuse)
+    return push_written_gelu(operation);
+  return push(std::move(operation));
 }
 
 Index Tape::push(program::Operation operation, bool same_operator) {

@@ -13,6 +13,7 @@
 #include "train/gradient_rules.h"
 #include "train/kernels.h"
 #include "train/tape.h"
+#include "train/written_gelu.h"
 
 namespace trainscope::train {
 
@@ -141,6 +142,7 @@ class Tape {
   // Those of an attention that has no kernel of its own; `whole`: as one operation.
   program::Index push_attention(const program::Operation& whole);
   std::vector<AttentionLaunch> launches_of(const program::Operation& whole);
+  program::Index push_written_gelu(const program::Operation& whole);
 
   // tape_backward.cpp
   void run_all_backward();
@@ -184,6 +186,7 @@ class Tape {
   std::set<VarId> weight_copies_;                     // in another type, made by autocast
   std::map<VarId, VarId> weight_casts_;               // those that a forward makes once, by weight
   std::map<program::Index, KeptByEager> eager_kept_;  // by the probabilities
+  std::map<program::Index, KeptByGelu> gelu_kept_;    // by what is activated
   std::map<std::pair<VarId, bool>, VarId> gathered_;  // by part, and whether for cut layers
   std::map<program::Index, Sent> sent_;               // operations that are not launched
   std::vector<program::Index> own_;                   // buffers that this tape made

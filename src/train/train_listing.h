@@ -27,6 +27,7 @@ struct TrainLines {
   std::uint16_t loop = 0;       // begins a step
   std::uint16_t begin = 0;      // takes the first batch, where that is not the loop itself
   std::uint16_t next = 0;       // takes the next batch
+  std::uint16_t empty_cache = 0;
   std::uint16_t timer_start = 0;
   std::uint16_t x = 0;
   std::uint16_t y = 0;

@@ -244,6 +244,7 @@ class TrainBuilder {
 
   void write_step(ThreadWriter& main, ThreadWriter& autograd, std::int64_t step) {
     if (!settings_.prefetch && settings_.accumulate == 1) feed_->next(main, step);
+    if (lines_.empty_cache) main.at(lines_.empty_cache).add(program::EmptyCache{});
     if (lines_.timer_start)
       main.at(lines_.timer_start).add(program::BeginMark{}, program::kTimerMark);
     if (settings_.accumulate > 1) write_zero_grad(main);

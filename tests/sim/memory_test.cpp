@@ -81,6 +81,22 @@ TEST_CASE("cudaMalloc is called and costs time only when nothing that is cached 
   CHECK(bench.all("host main", "cudaFree").empty());
 }
 
+TEST_CASE("emptying the cache waits for the device and frees what is cached, a call each") {
+  Bench bench;
+  const Index a = bench.buffer("a", 30 * kMi), b = bench.buffer("b", 40 * kMi);
+  bench.add(EmptyCache{});  // nothing is cached yet
+  bench.add(Alloc{a, 0});
+  bench.add(Alloc{b, 0});
+  bench.add(Launch{0, 0});
+  bench.add(Free{a});
+  bench.add(EmptyCache{});
+  bench.add(Alloc{a, 0});
+  bench.carry_out();
+  REQUIRE(bench.all("host main", "cudaFree").size() == 1);
+  CHECK(bench.all("host main", "cudaMalloc").size() == 3);
+  CHECK(bench.counter("reserved memory").back().second == 64 + 30 + 40);
+}
+
 TEST_CASE("memory that another stream was recorded for comes back only once its work is done") {
   for (const bool waits : {false, true}) {
     Bench bench;

@@ -161,3 +161,55 @@ TEST_CASE("a recomputed block writes its attention out again") {
   CHECK(count(again) == 1);
   CHECK(kept(again).empty());
 }
+
+namespace {
+
+program::Program transformers(const std::string& model, std::vector<std::string> more = {}) {
+  more.insert(more.begin(),
+              {"model.name=" + model, "data.name=tokens", "attention.kernel=transformers",
+               "model.seq_len=64", "batch_size=2", "steps=1"});
+  const program::Config config = test::config_of(more);
+  return train::build_program(config, train::machine_of(config));
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Hugging Face's models write attention out in three ways") {
+  CHECK(frameworks(attention(transformers("gpt2"), Phase::kForward)) ==
+        Names{"aten::clone", "aten::clone", "aten::bmm", "aten::div", "aten::where",
+              "aten::softmax", "aten::clone", "aten::bmm", "aten::clone"});
+  CHECK(frameworks(attention(transformers("bert-large"), Phase::kForward)) ==
+        Names{"aten::clone", "aten::clone", "aten::bmm", "aten::div", "aten::add", "aten::softmax",
+              "aten::clone", "aten::bmm", "aten::clone"});
+  // The queries are scaled, and all three made contiguous.
+  CHECK(frameworks(attention(transformers("opt-1.3b"), Phase::kForward)) ==
+        Names{"aten::mul", "aten::clone", "aten::clone", "aten::clone", "aten::bmm", "aten::add",
+              "aten::max", "aten::softmax", "aten::bmm", "aten::clone"});
+  CHECK_THROWS_WITH(transformers("gpt-mini", {"data.name=text"}),
+                    Catch::Matchers::Contains("attention.kernel = eager"));
+}
+
+TEST_CASE("the gradient of OPT's torch.max is five kernels of one node") {
+  const program::Program opt = transformers("opt-1.3b");
+  const auto launches = attention(opt, Phase::kBackward);
+  const auto of_max = std::count_if(launches.begin(), launches.end(), [](const Launched& one) {
+    return one.operation->framework == "MaximumBackward0";
+  });
+  CHECK(of_max == 5);
+}
+
+TEST_CASE("dropped probabilities are written beside those that are kept, and a mask") {
+  const auto more = [](const char* model, Phase phase) {
+    const auto bytes_of = [&](const std::string& dropout) {
+      return bytes(attention(transformers(model, {"attention.dropout=" + dropout}), phase));
+    };
+    return bytes_of("0.1") - bytes_of("0");
+  };
+  constexpr double kSide = 64, kGpt2Heads = 12, kBertHeads = 16;
+  CHECK(more("gpt2", Phase::kForward) == Approx((4 + 4 + 1) * 2 * kGpt2Heads * kSide * kSide));
+  CHECK(more("gpt2", Phase::kBackward) == Approx((4 + 4 + 1) * 2 * kGpt2Heads * kSide * kSide));
+  CHECK(more("bert-large", Phase::kForward) == Approx(9 * 2 * kBertHeads * kSide * kSide));
+  CHECK(kept(transformers("gpt2", {"attention.dropout=0.1"})).size() == 3);
+}

@@ -55,6 +55,13 @@ TEST_CASE("attention that is written out stands in the listing, and no backend i
   CHECK_THAT(bert, Contains("AttentionInterface.register(\"written_out\", attention)\n") &&
                        Contains("attn_implementation=\"written_out\"") && !Contains("mask"));
   CHECK_THAT(listing({"model.name=gpt2"}), !Contains("written_out"));
+  const std::string library =
+      listing({"model.name=gpt2", "attention.kernel=transformers", "model.gelu=written_out"});
+  CHECK_THAT(library, Contains("attn_implementation=\"eager\"") && !Contains("sdpa_kernel") &&
+                          !Contains("def attention") && !Contains("gelu_pytorch_tanh"));
+  CHECK_THAT(listing({"model.name=gpt2", "loop.empty_cache=true"}),
+             Contains("    torch.cuda.empty_cache()\n") &&
+                 Contains("activation_function=\"gelu_pytorch_tanh\""));
 }
 
 TEST_CASE("a range of files is no sampler that can be told the epoch") {
