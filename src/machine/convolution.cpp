@@ -388,8 +388,9 @@ class Planner {
     Cut parts;
     parts.blocks = ceil_div(sizes.tiles, kSide) * ceil_div(sizes.out, kSide);
     const double instructions = of(parts.blocks) * (kPerChannel * of(sizes.in) + kPerBlock);
-    parts.efficiency =
-        gpu_.gemm_efficiency * flops_ / (2 * instructions) * last_wave(gpu_, parts.blocks);
+    const ConvolutionTile tile = convolution_tiles(Math::kFp32).front();
+    parts.efficiency = convolution_share(gpu_, Math::kFp32, tile, sizeof(float), {}) * flops_ /
+                       (2 * instructions) * last_wave(gpu_, parts.blocks);
     ConvolutionPlan plan;
     plan.algorithm = "Winograd";
     ConvolutionKernel kernel = computing(Math::kFp32, parts);

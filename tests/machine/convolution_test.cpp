@@ -87,7 +87,8 @@ TEST_CASE("Only Winograd reaches more than its unit's usual share, and never 2.2
   for (int i = 0; i < 500; ++i)
     for (const ConvolutionPlan& plan : convolution_plans(gpu, random_layer(random))) {
       INFO(computing(plan).name);
-      const double most = plan.algorithm == "depthwise" ? 1 : gpu.gemm_efficiency;
+      const double most =
+          plan.algorithm == "depthwise" ? 1 : product_share(gpu, computing(plan).math);
       CHECK(computing(plan).efficiency <=
             most * (plan.algorithm.starts_with("Winograd") ? 36.0 / 16 : 1 + 1e-9));
     }

@@ -148,7 +148,7 @@ TEST_CASE("a replay foretells what the loss that is not read brings") {
   const Settings settings =
       training({"model.name=gpt-mini", "data.location=device", "loop.item_every=1"});
   const machine::Machine machine = machine_of(settings);
-  CHECK(foretold(settings, {}, machine, {"loop.item_every=0"}) > 1.015);
+  CHECK(foretold(settings, {}, machine, {"loop.item_every=0"}) > 1.01);
   CHECK(foretold(settings, {"replay.synchronise=false"}, machine, {"loop.item_every=0"}) ==
         Approx(1).epsilon(0.01));
 }
