@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/duration_chart.h"
@@ -51,21 +52,50 @@ TEST_CASE("among all parameters switches stand below A and B as sliders do") {
     CHECK(left_of("loader.pin_memory" + side) == Approx(left_of("loader.num_workers" + side)));
 }
 
-TEST_CASE("numbers below a chart begin after the name of their axis") {
-  REQUIRE_STAGE(stage);
-  stage->settle();
-  const Theme& theme = stage->theme;
-  const Box box{{0, 0}, {260, 140}};
-  const Stretch x{100, 200, 100, 200};
-  const float margin = theme.px(40);
-  const double from = numbers_from(theme, box, "change", margin - theme.px(6), x);
-  CHECK(from > 100);
-  CHECK(from < 140);  // the name takes little of the axis
-  const double pixels = (from - 100) / 100 * static_cast<double>(box.width() - margin);
-  const float name = text_size(theme.font.text, theme.size.label, "change").x;
-  CHECK(static_cast<double>(margin) + pixels > static_cast<double>(name));
-  // Beside wide numbers it has room of its own.
-  CHECK(numbers_from(theme, box, "change", theme.px(120), x) == 100);
+namespace {
+
+// A chart of nothing, over the whole window.
+class ChartDriver : public EngineDriver {
+ public:
+  ChartDriver() : EngineDriver(400, 300) {
+    theme_ = make_theme(ThemeMode::kDark, 1, window().fonts());
+    apply(theme_);
+  }
+
+  // Letters written, with numbers along x or with these words in their place.
+  std::size_t letters_with(std::vector<std::string> words) {
+    words_ = std::move(words);
+    for (int i = 0; i < 4; ++i) frame();
+    return letters(*ImGui::GetDrawData());
+  }
+
+ private:
+  void draw() override {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({400, 300});
+    ImGui::Begin("chart", nullptr, ImGuiWindowFlags_NoDecoration);
+    ChartOptions options;
+    options.x_numbers = words_.empty();
+    Stretch x{100, 200, 100, 200};
+    if (begin_chart(theme_, "##chart", {{10, 10}, {390, 290}}, x, options)) {
+      if (!words_.empty()) name_axis_alone(theme_, words_);
+      end_chart();
+    }
+    ImGui::End();
+  }
+
+  Theme theme_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+TEST_CASE("an axis whose numbers say nothing has words in their place, as long as there is room") {
+  REQUIRE_ENGINE(driver, ChartDriver);
+  const std::size_t bare = driver->letters_with({""});
+  CHECK(driver->letters_with({}) > bare);
+  CHECK(driver->letters_with({"frees"}) == bare + 5);
+  CHECK(driver->letters_with({std::string(200, 'w'), "frees"}) == bare + 5);
 }
 
 TEST_CASE("an operation that always takes equally long is said to") {

@@ -117,7 +117,7 @@ constexpr int kStill = kMoved | int{ImPlotAxisFlags_Lock};
 
 int format_x(double value, char* out, int size, void* data) {
   const ChartOptions& options = *static_cast<const ChartOptions*>(data);
-  if (value < options.x_numbers_from) return write(out, size, "");
+  if (!options.x_numbers) return write(out, size, "");
   return options.x_format(value, out, size, nullptr);
 }
 
@@ -210,28 +210,12 @@ float numbers_middle(const Theme& theme) {
 
 }  // namespace
 
-float widest_number(const Theme& theme, const ChartOptions& options) {
-  float widest = 0;
-  char words[64];
-  for (const double tick : *options.y_ticks) {
-    options.y_format(tick, words, sizeof words, nullptr);
-    widest = std::max(widest, text_size(theme.font.mono, theme.size.label, words).x);
-  }
-  return widest;
-}
-
-double numbers_from(const Theme& theme, const Box& box, const char* words, float widest,
-                    const Stretch& x) {
-  const float margin = widest + theme.px(6);
-  const float name = text_size(theme.font.text, theme.size.label, words).x + theme.px(8);
-  const float inside = std::max(box.width() - margin - theme.px(20), 1.0F);
-  const float share = (name + half_number(theme) - margin) / inside;
-  return x.from + static_cast<double>(std::max(share, 0.0F)) * (x.to - x.from);
-}
-
-void name_axis_before(const Theme& theme, const Box& box, const char* words) {
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.label, box.min.x,
-                   numbers_middle(theme), theme.muted, words);
+void name_axis_alone(const Theme& theme, const std::vector<std::string>& ways) {
+  const Box inside = chart_box();
+  const float size = theme.size.label;
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, inside.centre().x,
+                   numbers_middle(theme), theme.muted, fitting(theme, size, ways, inside.width()),
+                   0.5F);
 }
 
 void name_axis(const Theme& theme, const Box& box, const char* words) {
@@ -241,7 +225,7 @@ void name_axis(const Theme& theme, const Box& box, const char* words) {
   const float y = numbers_middle(theme);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (width + half_number(theme) < inside.min.x - box.min.x)
-    name_axis_before(theme, box, words);
+    draw_text_middle(draw, theme.font.text, size, box.min.x, y, theme.muted, words);
   else if (width + 3 * gap < box.max.x - inside.max.x)
     draw_text_middle(draw, theme.font.text, size, box.max.x, y, theme.muted, words, 1);
   else  // above the axis' end

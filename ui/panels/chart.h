@@ -37,20 +37,16 @@ struct ChartOptions {
   bool fixed = false;                            // x is not for the mouse to move
   bool share_right = false;                      // a second y axis, 0 .. 100 %
   const std::vector<double>* y_ticks = nullptr;  // else ImPlot's
-  double x_numbers_from = -1e300;                // below that there are none
+  bool x_numbers = true;                         // below the chart
 };
 
 // What is counted along x, beside the numbers under a chart, within the box that it was given.
 void name_axis(const Theme& theme, const Box& box, const char* words);
 // What a chart in `box` leaves at its right for that name; 0: it is too narrow to leave any.
 float room_for_axis_name(const Theme& theme, const Box& box, const char* words);
-// Of the numbers at the ticks that are given for y.
-float widest_number(const Theme& theme, const ChartOptions& options);
-// Where the name stands left of the numbers instead and takes no room from the chart: from which x
-// on numbers are clear of it. `widest`: of the numbers beside the chart.
-double numbers_from(const Theme& theme, const Box& box, const char* words, float widest,
-                    const Stretch& x);
-void name_axis_before(const Theme& theme, const Box& box, const char* words);
+// What x is, in place of its numbers where these would say nothing: the first of the ways that has
+// room.
+void name_axis_alone(const Theme& theme, const std::vector<std::string>& ways);
 // The first of several ways to say something that has room; the last one cut where none has.
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
                     float width);

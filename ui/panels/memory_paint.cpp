@@ -375,7 +375,8 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   // A GPU far larger than what is used would leave nothing to see of that.
   const bool near = chart.capacity > 0 && chart.capacity < 3 * held;
   ChartOptions options;
-  options.x_format = chart.by_change ? format_step : format_time;
+  options.x_format = format_time;
+  options.x_numbers = !chart.by_change;  // of changes they would count what nobody counts
   options.y_format = format_axis_bytes;
   options.fixed = true;
   options.y_to = (near ? std::max(chart.capacity, held) : held) * 1.14;
@@ -387,11 +388,9 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   const bool phases = !history.phases().empty() && box.height() > theme.px(110);
   const float strip = phases ? theme.px(20) : 0;
   const Box frame{box.min, {box.max.x, box.max.y - strip}};
-  const char* unit = chart.by_change ? "change" : "";
-  if (chart.by_change)
-    options.x_numbers_from = numbers_from(theme, frame, unit, widest_number(theme, options), x);
   if (!begin_chart(theme, id, frame, x, options)) return false;
-  name_axis_before(theme, frame, unit);
+  if (chart.by_change)
+    name_axis_alone(theme, {"allocations and frees, one after another", "allocations and frees"});
   read_columns(columns, axis, chart);
   ImPlot::PushPlotClipRect();
   paint_stack(theme, history, columns.moments);
