@@ -9,13 +9,15 @@ namespace {
 constexpr std::string_view kSeparators = " |";
 
 // Knobs, and what another one has to be for them to matter: one of several words, or above a
-// number. A name that ends in a dot is all knobs that begin with it. The first that is not met is
-// the reason.
+// number, or some text. A name that ends in a dot is all knobs that begin with it. The first that
+// is not met is the reason.
 struct Need {
   std::string_view knobs;
   std::string_view of;
   std::string_view words;
-  double above = 0;  // where there are no words
+  double above = 0;              // where there are no words
+  std::string_view where{};      // only where each of these is one of its words: "a=b|c d=e"
+  bool of_those_turned = false;  // only of knobs that do not have their initial values
 };
 
 constexpr std::array kNeeds{
@@ -24,14 +26,28 @@ constexpr std::array kNeeds{
     Need{"kernel.", "workload", "kernel"},
     Need{"launch.", "workload", "launch"},
     Need{"replay.", "workload", "replay"},
-    Need{"machine device host. power_limit pcie.lanes nvlink steps seed stream.kind", "workload",
+    Need{"machine device host. power_limit pcie.lanes nvlink steps seed", "workload",
          "train|copy|gemm|kernel|collective|launch"},
+    Need{"stream.kind", "workload", "copy|gemm|kernel|launch"},
     Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
          "collective"},
+    Need{"collective.algorithm collective.protocol collective.channels collective.p2p "
+         "collective.expanded",
+         "workload", "train|collective"},
+    Need{"collective.channels collective.p2p", "parallel.strategy", "dp|ddp|fsdp|tensor|pipeline"},
+    // A pipeline sends and receives, for which there is one way.
+    Need{"collective.algorithm collective.protocol collective.expanded", "parallel.strategy",
+         "dp|ddp|fsdp|tensor"},
+    Need{"collective.algorithm collective.protocol collective.channels collective.p2p "
+         "collective.expanded",
+         "parallel.world_size", "", 1},
+    // What the switch adds up has no chunks.
+    Need{"collective.expanded", "collective.algorithm", "auto|ring|tree"},
     Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "
          "matmul.allow_tf32 cudnn. scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
          "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
-         "straggler. uneven_batches transfer.streams transfer.pin_in_loop transfer.prefetch "
+         "pipeline. straggler. uneven_batches transfer.streams transfer.pin_in_loop "
+         "transfer.prefetch "
          "transfer.record_stream",
          "workload", "train"},
     Need{"transfer.non_blocking", "workload", "train|copy"},
@@ -40,6 +56,9 @@ constexpr std::array kNeeds{
     Need{"model.batch_norm", "model.name", "cnn"},
     Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
     Need{"loop.target_loss", "model.name", "mlp|cnn|rnn|gpt-mini"},
+    // Numbers are computed of data that is there: made by Trainscope, or in the user's files.
+    Need{"loop.target_loss", "data.path", "", 0, "data.name=mnist|cifar10|imagenet|tokens"},
+    Need{"loop.target_loss", "data.path", "", 0, "data.name=auto model.name=mlp|rnn"},
     Need{"model.dropout attention.kernel", "model.name",
          "gpt-mini|bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
     Need{"attention.dropout", "model.name",
@@ -79,6 +98,7 @@ constexpr std::array kNeeds{
     Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},
     Need{"ddp.no_sync fsdp.gradient_sync", "accumulate_steps", "", 1},
     Need{"straggler.factor", "straggler.rank", "", -1},
+    Need{"straggler.rank", "straggler.factor", "", 1, "", true},
 };
 
 bool is_one_of(std::string_view word, std::string_view words) {
@@ -90,9 +110,30 @@ bool is_one_of(std::string_view word, std::string_view words) {
   return false;
 }
 
+bool is_where(const Config& config, std::string_view where) {
+  while (!where.empty()) {
+    const std::string_view one = where.substr(0, where.find(' '));
+    const std::size_t equals = one.find('=');
+    if (!is_one_of(spell(config.value(one.substr(0, equals))), one.substr(equals + 1)))
+      return false;
+    where.remove_prefix(std::min(where.size(), one.size() + 1));
+  }
+  return true;
+}
+
+bool is_turned(const Config& config, std::string_view knob) {
+  return config.value(knob) != find_knob(knob).initial;
+}
+
+bool is_about(const Config& config, const Need& need, std::string_view knob) {
+  return is_one_of(knob, need.knobs) && is_where(config, need.where) &&
+         (!need.of_those_turned || is_turned(config, knob));
+}
+
 bool is_met(const Config& config, const Need& need) {
   const Value& value = config.value(need.of);
   if (!need.words.empty()) return is_one_of(spell(value), need.words);
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   const auto* whole = std::get_if<std::int64_t>(&value);
   return (whole ? static_cast<double>(*whole) : std::get<double>(value)) > need.above;
 }
@@ -100,7 +141,7 @@ bool is_met(const Config& config, const Need& need) {
 // The first need of a knob that its config does not meet; null: there is none.
 const Need* unmet(const Config& config, std::string_view knob) {
   for (const Need& need : kNeeds) {
-    if (!is_one_of(knob, need.knobs) || is_met(config, need)) continue;
+    if (!is_about(config, need, knob) || is_met(config, need)) continue;
     if (!unmet(config, need.of)) return &need;  // else its value says nothing
   }
   return nullptr;
@@ -111,7 +152,8 @@ const Need* unmet(const Config& config, std::string_view knob) {
 std::string idle_because(const Config& config, std::string_view knob) {
   const Need* need = unmet(config, knob);
   if (!need) return "";
-  return std::string(need->of) + " = " + show(find_knob(need->of), config.value(need->of));
+  const std::string value = show(find_knob(need->of), config.value(need->of));
+  return std::string(need->of) + " = " + (value.empty() ? "\"\"" : value);
 }
 
 std::vector<std::string> idle_words(const std::vector<std::string>& knobs,

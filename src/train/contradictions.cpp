@@ -14,16 +14,8 @@
 namespace trainscope::train {
 namespace {
 
-// Knobs of one strategy, by how they begin, and what it is called.
-struct StrategyKnobs {
-  std::string_view prefix;
-  std::string_view strategy;
-  std::string_view name;
-};
-constexpr std::array kStrategyKnobs{StrategyKnobs{"ddp.", "ddp", "DistributedDataParallel"},
-                                    StrategyKnobs{"fsdp.", "fsdp", "FSDP"},
-                                    StrategyKnobs{"tensor.", "tensor", "tensor parallelism"},
-                                    StrategyKnobs{"pipeline.", "pipeline", "a pipeline of stages"}};
+// How the knobs of one strategy begin.
+constexpr std::array<std::string_view, 4> kOfAStrategy{"ddp.", "fsdp.", "tensor.", "pipeline."};
 
 // What lies on the device is not loaded, and not copied step by step.
 void refuse_loading(const program::Config& config) {
@@ -56,27 +48,6 @@ void refuse_resizing(const program::Config& config) {
     throw InputError(
         "data.image_sizes above 1 is not built for transfer.prefetch, accumulate_steps above 1, "
         "parallel.strategy = dp and device = cpu; set those back, or data.image_sizes = 1");
-}
-
-// As torch.utils.data.DataLoader does. A config that names the number of workers as well may say 0
-// in turn with others, as in a sweep over it.
-void refuse_worker_knobs(const program::Config& config) {
-  if (config.is_set("loader.num_workers")) return;
-  for (const char* knob : {"loader.persistent_workers", "loader.prefetch_factor"})
-    if (is_changed(config, knob))
-      throw InputError(std::string(knob) +
-                       " is about workers, and there are none; set loader.num_workers = 1, or "
-                       "more, or leave it out");
-}
-
-void refuse_knobs_of_another_strategy(const program::Config& config) {
-  for (const StrategyKnobs& of : kStrategyKnobs) {
-    if (config.word("parallel.strategy") == of.strategy) continue;
-    for (const program::Knob& knob : program::knobs())
-      if (knob.name.starts_with(of.prefix) && is_changed(config, knob.name))
-        throw InputError(fmt::format("{} is about {}; set parallel.strategy = {}, or leave it out",
-                                     knob.name, of.name, of.strategy));
-  }
 }
 
 // Knobs that the strategy does not know what to do with.
@@ -139,8 +110,8 @@ bool is_changed(const program::Config& config, std::string_view knob) {
 }
 
 bool is_of_a_strategy(std::string_view knob) {
-  return std::ranges::any_of(kStrategyKnobs,
-                             [&](const StrategyKnobs& of) { return knob.starts_with(of.prefix); });
+  return std::ranges::any_of(kOfAStrategy,
+                             [&](std::string_view prefix) { return knob.starts_with(prefix); });
 }
 
 void refuse_what_contradicts(const program::Config& config) {
@@ -150,8 +121,6 @@ void refuse_what_contradicts(const program::Config& config) {
         "data.source = loader");
   if (config.word("data.location") == "device") refuse_loading(config);
   if (config.word("device") == "cpu") refuse_gpu_knobs(config);
-  refuse_worker_knobs(config);
-  refuse_knobs_of_another_strategy(config);
   refuse_with_fsdp(config);
   refuse_with_pipeline(config);
   refuse_with_tensor_parallel(config);

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "machine/topology.h"
-#include "train/contradictions.h"
 #include "train/interleaved_order.h"
 #include "train/parallel.h"
 #include "train/ranks.h"
@@ -20,10 +19,6 @@ constexpr int kMostComputedRanks = 8;
 
 // The slow one is among so many ranks.
 void check_straggler(const program::Config& config, int ranks) {
-  if (is_changed(config, "straggler.factor") && !config.is_set("straggler.rank"))
-    throw InputError(
-        "straggler.factor slows the GPU of the rank that straggler.rank names, which is not set; "
-        "set straggler.rank = 0, or another, or leave straggler.factor out");
   const std::int64_t slow = config.whole("straggler.rank");
   if (slow >= ranks)
     throw InputError("straggler.rank = " + std::to_string(slow) + " is no rank: there " +
@@ -33,11 +28,6 @@ void check_straggler(const program::Config& config, int ranks) {
 
 // Knobs that make one rank different from the others.
 void check_odd_rank(const program::Config& config, const TrainSettings& settings) {
-  const std::int64_t slow = config.whole("straggler.rank");
-  if (!settings.by_process && (slow >= 0 || config.flag("uneven_batches")))
-    throw InputError(std::string(slow >= 0 ? "straggler.rank" : "uneven_batches") +
-                     " needs ranks that wait for one another; set parallel.strategy = ddp and "
-                     "parallel.world_size, or leave it out");
   check_straggler(config, settings.ranks);
   if (config.flag("uneven_batches") && (settings.ranks < 2 || settings.steps < 2))
     throw InputError(
@@ -64,11 +54,12 @@ void read_processes(const program::Config& config, const machine::Machine& machi
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.ranks = static_cast<int>(asked);
   settings.gpus_of_node = machine.gpu_count;
-  settings.shard_degree = shard_degree(config, machine, settings.ranks);
+  settings.shard_degree =
+      settings.fsdp ? shard_degree(config, machine, settings.ranks) : settings.ranks;
   settings.uneven = config.flag("uneven_batches");
   check_odd_rank(config, settings);
-  const bool last = config.word("fsdp.gradient_sync") == "last";
-  settings.no_sync = config.flag("ddp.no_sync") || last;
+  const bool last = settings.fsdp && config.word("fsdp.gradient_sync") == "last";
+  settings.no_sync = last || (settings.ddp && config.flag("ddp.no_sync"));
   if (settings.no_sync && settings.accumulate == 1)
     throw InputError(
         fmt::format("{} leaves out the sums of all batches but the last before an update, and "
@@ -158,7 +149,6 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
   settings.pipeline = strategy == "pipeline";
   settings.tensor_parallel = strategy == "tensor";
   const std::int64_t asked = config.whole("parallel.world_size");
-  if (strategy == "none" || settings.dp) check_odd_rank(config, settings);
   if (strategy == "none") {
     if (asked > 1)
       throw InputError("parallel.world_size = " + std::to_string(asked) +

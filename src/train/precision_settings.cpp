@@ -113,7 +113,8 @@ FlashKernel flash_kernel(const Precision& precision, const machine::Gpu& gpu) {
 ModelTypes model_types(const program::Config& config, const machine::Machine& machine) {
   ModelTypes types{.computed = precision_of(config, machine)};
   types.parameters = types.computed.model;
-  if (config.word("fsdp.param_dtype") != "bf16") return types;
+  if (config.word("parallel.strategy") != "fsdp" || config.word("fsdp.param_dtype") != "bf16")
+    return types;
   refuse_bf16_without_units(machine.gpu, "fsdp.param_dtype = none");
   types.computed.model = ElementType::kBf16;
   refuse_two_narrow_types(types.computed);

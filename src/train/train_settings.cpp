@@ -91,11 +91,11 @@ void read_sampler(const program::Config& config, TrainSettings& settings) {
   settings.sampled = settings.by_process && !settings.tensor && config.flag("sampler.distributed");
   // Files cut by hand have a sampler that knows no epochs.
   settings.set_epoch = settings.sampled && !settings.uneven && config.flag("sampler.set_epoch");
+  if (!settings.by_process) return;
   for (const char* knob : {"sampler.distributed", "sampler.set_epoch"})
-    if (!config.flag(knob) && (!settings.by_process || settings.tensor))
+    if (!config.flag(knob) && settings.tensor)
       throw InputError(std::string(knob) +
-                       " = false is about a loader of DistributedDataParallel or FSDP; set "
-                       "parallel.strategy = ddp and data.source = loader, or leave it out");
+                       " = false is about a loader; set data.source = loader, or leave it out");
   if (settings.uneven && !config.flag("sampler.set_epoch"))
     throw InputError(
         "sampler.set_epoch = false needs a DistributedSampler, and with uneven_batches the files "
@@ -228,10 +228,11 @@ bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
 }
 
 program::Config on_one_gpu(program::Config config) {
+  // The type that FSDP computes in stays the model's.
+  if (config.word("parallel.strategy") == "fsdp" && config.word("fsdp.param_dtype") == "bf16")
+    config.set("model.dtype", "bf16");
   config.set("parallel.strategy", "none");
   config.set("parallel.world_size", std::int64_t{1});
-  // The type that FSDP computes in stays the model's.
-  if (config.word("fsdp.param_dtype") == "bf16") config.set("model.dtype", "bf16");
   for (const program::Knob& knob : program::knobs())
     if (is_of_a_strategy(knob.name) && config.is_set(knob.name))
       config.set(knob.name, knob.initial);

@@ -87,6 +87,11 @@ const std::vector<std::vector<std::string>> kConfigs{
     {"steps=2", "model.name=resnet18", "batch_size=8"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=ddp",
      "parallel.world_size=2"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=ddp",
+     "parallel.world_size=3", "straggler.rank=2", "collective.algorithm=nvls"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=ddp"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "model.name=gpt-mini", "batch_size=2",
+     "model.seq_len=16", "parallel.strategy=tensor", "parallel.world_size=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=dp",
      "parallel.world_size=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=fsdp",
@@ -157,6 +162,37 @@ TEST_CASE("what makes a knob idle is named") {
   CHECK(program::idle_because(config_of({}), "tensor.sequence_parallel") ==
         "parallel.strategy = none");
   CHECK(program::idle_because(config_of({}), "loop.cublas_load_ms") == "loop.cold_start = False");
+  CHECK(program::idle_because(config_of({}), "loop.target_loss") == "data.path = \"\"");
+  CHECK(program::idle_because(config_of({"data.name=digits"}), "loop.target_loss").empty());
+  CHECK(program::idle_because(config_of({}), "stream.kind") == "workload = train");
+  CHECK(program::idle_because(config_of({"workload=collective"}), "pipeline.microbatches") ==
+        "workload = collective");
+  for (const char* knob : {"collective.algorithm", "collective.protocol", "collective.channels",
+                           "collective.p2p", "collective.expanded"}) {
+    INFO(knob);
+    CHECK(program::idle_because(config_of({}), knob) == "parallel.strategy = none");
+    CHECK(program::idle_because(config_of({"parallel.strategy=ddp"}), knob) ==
+          "parallel.world_size = 1");
+    CHECK(
+        program::idle_because(config_of({"parallel.strategy=fsdp", "parallel.world_size=2"}), knob)
+            .empty());
+    CHECK(program::idle_because(config_of({"workload=collective"}), knob).empty());
+  }
+  CHECK(program::idle_because(config_of({"parallel.strategy=pipeline", "parallel.world_size=2"}),
+                              "collective.expanded") == "parallel.strategy = pipeline");
+  CHECK(program::idle_because(config_of({"workload=collective", "collective.algorithm=nvls"}),
+                              "collective.expanded") == "collective.algorithm = nvls");
+  // A slow rank needs both, and neither is idle before one of them is set.
+  const std::vector<std::string> ddp{"parallel.strategy=ddp", "parallel.world_size=4"};
+  const auto why = [&](std::string_view knob, std::vector<std::string> more) {
+    more.insert(more.end(), ddp.begin(), ddp.end());
+    return program::idle_because(config_of(more), knob);
+  };
+  CHECK(why("straggler.rank", {"straggler.rank=2"}) == "straggler.factor = 1");
+  CHECK(why("straggler.rank", {}).empty());
+  CHECK(why("straggler.rank", {"straggler.rank=2", "straggler.factor=1.5"}).empty());
+  CHECK(why("straggler.factor", {"straggler.rank=2"}).empty());
+  CHECK(why("straggler.factor", {"straggler.factor=2"}) == "straggler.rank = -1");
   // Of a knob that is idle itself the value says nothing.
   CHECK(program::idle_because(config_of({"workload=copy", "data.location=device"}),
                               "transfer.non_blocking")

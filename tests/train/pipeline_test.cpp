@@ -355,7 +355,6 @@ TEST_CASE("what a pipeline cannot do is refused in a sentence") {
   CHECK_THROWS_WITH(refused({"pipeline.microbatches=3"}), Contains("equal parts"));
   CHECK_THROWS_WITH(refused({"pipeline.microbatches=2"}),
                     Contains("at least as many micro-batches") && Contains("gpipe"));
-  CHECK_THROWS_WITH(refused({"straggler.factor=2"}), Contains("which is not set"));
   CHECK_THROWS_WITH(refused({"straggler.rank=3"}), Contains("is no rank: there are 3"));
   CHECK_THROWS_WITH(refused({"parallel.world_size=8", "pipeline.microbatches=8"}),
                     Contains("more stages"));
@@ -373,9 +372,6 @@ TEST_CASE("what a pipeline cannot do is refused in a sentence") {
     CHECK_THROWS_WITH(refused({knob}), Contains("is not built for parallel.strategy = pipeline"));
   CHECK_THROWS_WITH(program_of(kTied, {"pipeline.microbatches=1024", "batch_size=1024"}),
                     Contains("more than is simulated; write at most"));
-  CHECK_THROWS_WITH(refused({"ddp.bucket_cap_mb=1"}), Contains("parallel.strategy = ddp"));
-  program::Config config;
-  config.set_text("pipeline.microbatches=2");
-  CHECK_THROWS_WITH(build_program(config, machine_of(config)),
-                    Contains("is about a pipeline of stages"));
+  for (const char* knob : {"ddp.bucket_cap_mb=1", "straggler.factor=2"})
+    CHECK_NOTHROW(refused({knob}));
 }

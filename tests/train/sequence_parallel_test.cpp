@@ -314,7 +314,5 @@ TEST_CASE("what has no sequence, or cannot share it out, is refused in a sentenc
     fails({model}, in_parts(2), "shares out the tokens of a text, and model.name = ");
   fails(kGpt, with(in_parts(4), {"model.seq_len=18"}),
         "cannot share out model.seq_len = 18 tokens to parallel.world_size = 4 ranks");
-  fails(kGpt, {"tensor.sequence_parallel=true", "parallel.strategy=ddp"},
-        "tensor.sequence_parallel is about tensor parallelism");
   fails(kGpt, with(in_parts(2), {"clip_grad_norm=1"}), "is not built for parallel.strategy");
 }
