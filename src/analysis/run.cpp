@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "analysis/chunk_caveat.h"
 #include "analysis/gpu_caveat.h"
 #include "analysis/loader_caveat.h"
 #include "analysis/rank_caveat.h"
@@ -100,6 +101,8 @@ void state(Run& run, Facts facts, bool whole) {
   run.caveat = run.ending ? "" : loader_caveat(run.facts.measured);
   if (run.caveat.empty() && !run.ending && run.program && run.machine)
     run.caveat = gpu_caveat(run.config, *run.machine);
+  if (run.caveat.empty() && !run.ending && run.program && run.machine)
+    run.caveat = chunk_caveat(run.config, *run.program, *run.machine);
   if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time.

@@ -68,3 +68,13 @@ TEST_CASE("flash attention where PyTorch has no such kernel says which one takes
   CHECK(flash("h200-1", "precision=fp32", "mlp") == "");
   CHECK(flash("t4-1", "device=cpu") == "");
 }
+
+TEST_CASE(
+    "chunks asked of collectives that NCCL leaves to the switch are not there, and it is said") {
+  CHECK_THAT(caveat({"machine=h100-sxm-8", "workload=collective", "collective.bytes=1 GiB",
+                     "collective.expanded=true"}),
+             Catch::Contains("NCCL chooses NVLS"));
+  for (const char* with : {"collective.algorithm=ring", "machine=a100-sxm-8"})
+    CHECK(caveat({"machine=h100-sxm-8", "workload=collective", "collective.bytes=1 GiB",
+                  "collective.expanded=true", with}) == "");
+}
