@@ -382,6 +382,20 @@ Machine load_base(const toml::node& node, const fs::path& path, const BaseChain&
   return load_machine_file(target, chain);
 }
 
+// How the names of machines begin: "8 x ", "2 nodes of 8 x ".
+std::string count_words(const Machine& machine) {
+  if (machine.nodes == 1) return fmt::format("{} x ", machine.gpu_count);
+  return fmt::format("{} nodes of {} x ", machine.nodes, machine.gpu_count);
+}
+
+// The name of a machine that has none of its own: that of `base`, with its own counts.
+std::string name_after(const Machine& base, const Machine& machine, const std::string& stem) {
+  std::string name = base.name;
+  const std::string counts = count_words(base);
+  if (name.starts_with(counts)) name.replace(0, counts.size(), count_words(machine));
+  return fmt::format("{} ({})", name, stem);
+}
+
 Machine load_machine_file(const fs::path& path, BaseChain chain) {
   const toml::table root = read_toml(path);
   const SourceFile file = source_file(root, path.string());
@@ -391,12 +405,13 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   refuse_unknown_keys(root, known, file.name, "a machine file");
   chain.push_back(resolved(path));
 
-  Machine machine;
+  Machine machine, base;
   const std::string stem = path.stem().string();
-  if (read_text(root, "base", file.name)) {
-    machine = load_base(*root.get("base"), path, chain);
+  const auto name = read_text(root, "name", file.name);
+  const bool is_based = read_text(root, "base", file.name).has_value();
+  if (is_based) {
+    machine = base = load_base(*root.get("base"), path, chain);
     machine.id = read_text(root, "id", file.name).value_or(stem);
-    machine.name = read_text(root, "name", file.name).value_or(machine.name + " (" + stem + ")");
   } else {
     machine.id = required_text(root, "id", stem, file.name);
     machine.name = required_text(root, "name", "1 x H200, PCIe 5.0 x16", file.name);
@@ -405,6 +420,7 @@ Machine load_machine_file(const fs::path& path, BaseChain chain) {
   read_gpu(root, path, file, machine);
   read_fields<Machine>(root, "", kMachineFields, file, machine, machine.figures);
   read_nodes(root, file, machine);
+  if (is_based) machine.name = name ? *name : name_after(base, machine, stem);
   const Machine before = machine;
   read_section<Pcie>(root, "pcie", kPcieFields, file, machine.pcie, machine.figures);
   read_section<Host>(root, "host", kHostFields, file, machine.host, machine.figures);

@@ -497,3 +497,23 @@ TEST_CASE("a file of one's own may start from any machine") {
     CHECK(mine.pcie.both_bytes_per_s == base.pcie.both_bytes_per_s);
   }
 }
+
+TEST_CASE("a machine without a name of its own is called after its base, with its own counts") {
+  const MachineFolder folder;
+  const auto name_of = [&](const std::string& text) {
+    return load_machine(folder.write("my.toml", text).string()).name;
+  };
+  CHECK(name_of("base = \"a100-sxm-8\"\ngpu_count = { value = 4, source = \"datasheet\" }\n") ==
+        "4 x A100 SXM 80 GB, NVSwitch, PCIe 4.0 x16 (my)");
+  const std::string nodes =
+      "nodes = { value = 8, source = \"datasheet\" }\n"
+      "[network]\nbandwidth = { value = 400, unit = \"GB/s\", source = \"datasheet\" }\n"
+      "adapters = { value = 8, source = \"datasheet\" }\n"
+      "latency = { value = 3, unit = \"us\", source = \"datasheet\" }\n";
+  CHECK(name_of("base = \"h100-sxm-8\"\n" + nodes) ==
+        "8 nodes of 8 x H100 SXM, NVSwitch, PCIe 5.0 x16 (my)");
+  CHECK(name_of("base = \"h100-sxm-8\"\nname = \"a pod\"\n" + nodes) == "a pod");
+  folder.write("named.toml", "base = \"a100-sxm-8\"\nname = \"our box\"\n");
+  CHECK(name_of("base = \"named.toml\"\ngpu_count = { value = 2, source = \"datasheet\" }\n") ==
+        "our box (my)");
+}
