@@ -1,6 +1,10 @@
 #include "scenario/toml_fields.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
+
+#include "machine/machine.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -22,13 +26,25 @@ std::optional<program::Value> knob_value(const toml::node& node) {
   return joined;
 }
 
+bool is_path(const program::Knob& knob, const std::string& value) {
+  return knob.is_path || (knob.name == "machine" && value.ends_with(".toml"));
+}
+
 // A path that a file names is one from the folder that the file is in.
 program::Value beside_the_file(const std::string& name, const program::Value& value,
                                const std::string& file) {
   const program::Knob* knob = program::find_knob_or_null(name);
   const auto* path = std::get_if<std::string>(&value);
-  if (!knob || !knob->is_path || !path || path->empty()) return value;
+  if (!knob || !path || path->empty() || !is_path(*knob, *path)) return value;
   return (std::filesystem::path(file).parent_path() / *path).string();
+}
+
+// A machine that is not there is missed where it is named; what is wrong in its file, there.
+void require_machine(const std::string& id_or_file) {
+  const std::vector<std::string> ids = machine::machine_ids();
+  if (std::ranges::find(ids, id_or_file) != ids.end()) return;
+  std::error_code none;
+  if (!std::filesystem::exists(id_or_file, none)) machine::load_machine(id_or_file);
 }
 
 void set_knob(program::Config& config, const std::string& name, const toml::node& node,
@@ -37,6 +53,7 @@ void set_knob(program::Config& config, const std::string& name, const toml::node
   if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
   try {
     config.set(name, beside_the_file(name, *value, file));
+    if (name == "machine") require_machine(config.word(name));
   } catch (const InputError& error) {
     fail_at(node, file, error.what());
   }

@@ -144,3 +144,26 @@ TEST_CASE("the folder of one's own data that a config names stands beside the co
   // A flag's is one from where the program is started.
   CHECK(run("run " + config + " --set data.path=configs").code == 2);
 }
+
+TEST_CASE("a machine's file that a config names stands beside the config, and is missed there") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.file("configs"));
+  std::ofstream(folder.file("ours.toml")) << "base = \"t4-1\"\nname = \"our own box\"\n";
+  const std::string config = folder.file("configs/copy.toml");
+  const auto write = [&](const std::string& machine) {
+    std::ofstream(config) << "workload = \"copy\"\nmachine = \"" << machine << "\"\n";
+  };
+  write("../ours.toml");
+  const Result ran = run("run " + config);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Catch::Contains("our own box"));
+  write("theirs.toml");
+  CHECK_THAT(run("run " + config).err,
+             Catch::Contains("copy.toml:2:11: ") && Catch::Contains("configs/theirs.toml"));
+  write("t4");
+  CHECK_THAT(run("check " + config).err, Catch::Contains("copy.toml:2:11: there is no machine t4"));
+  write("../ours.toml");
+  std::ofstream(folder.file("ours.toml")) << "base = \"t4-1\"\nnmae = \"our own box\"\n";
+  CHECK_THAT(run("run " + config).err, Catch::Contains("ours.toml:2:1: "));
+}
