@@ -50,7 +50,7 @@ void refuse_resizing(const program::Config& config) {
         "parallel.strategy = dp and device = cpu; set those back, or data.image_sizes = 1");
 }
 
-// Knobs that the strategy does not know what to do with.
+// Knobs that the strategy does not know what to do with, and DistributedDataParallel does.
 void refuse_unbuilt(const program::Config& config, std::initializer_list<std::string_view> knobs) {
   for (const std::string_view knob : knobs)
     if (is_changed(config, knob))
@@ -84,11 +84,10 @@ void refuse_with_pipeline(const program::Config& config) {
         "earlier steps again in every step; set zero_grad.when = before_forward");
 }
 
-// What asks the ranks for more than their parts, or compiles what they do.
+// What asks the ranks for more than their parts.
 void refuse_with_tensor_parallel(const program::Config& config) {
   if (config.word("parallel.strategy") != "tensor") return;
-  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach",
-                          "compile.fuse", "compile.cuda_graph"});
+  refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(
         "model.dtype = fp16 is not built for parallel.strategy = tensor; set model.dtype = bf16");

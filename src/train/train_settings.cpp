@@ -38,9 +38,11 @@ Compilation compilation(const program::Config& config) {
     throw InputError(compile_knob(compile) +
                      " is built for the GPU; set device = cuda, or leave it out");
   if (const std::string& strategy = config.word("parallel.strategy"); strategy != "none")
-    throw InputError(compile_knob(compile) +
-                     " is built for training on one GPU; set parallel.strategy = none instead of " +
-                     strategy + ", or leave it out");
+    throw InputError(
+        compile_knob(compile) +
+        " is built for training on one GPU; set parallel.strategy = none instead of " + strategy +
+        (config.whole("parallel.world_size") > 1 ? " and parallel.world_size = 1" : "") +
+        ", or leave it out");
   if (config.whole("data.image_sizes") > 1)
     throw InputError(compile_knob(compile) +
                      " compiles the model for images of one size; set data.image_sizes = 1");

@@ -162,7 +162,7 @@ TEST_CASE("a machine's file that a config names stands beside the config, and is
   CHECK_THAT(run("run " + config).err,
              Catch::Contains("copy.toml:2:11: ") && Catch::Contains("configs/theirs.toml"));
   write("t4");
-  CHECK_THAT(run("check " + config).err, Catch::Contains("copy.toml:2:11: there is no machine t4"));
+  CHECK_THAT(run("check " + config).out, Catch::Contains("copy.toml:2:11: there is no machine t4"));
   write("../ours.toml");
   std::ofstream(folder.file("ours.toml")) << "base = \"t4-1\"\nnmae = \"our own box\"\n";
   CHECK_THAT(run("run " + config).err, Catch::Contains("ours.toml:2:1: "));

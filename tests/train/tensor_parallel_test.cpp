@@ -233,8 +233,8 @@ TEST_CASE("what cannot be cut, or is not built, is refused in a sentence") {
   fails(kGpt, ranks(8), "cannot share out 4 heads in equal parts");
   fails({"model.name=mlp-784-128-10"}, ranks(3),
         "cannot share out 128 outputs of a linear layer in equal parts");
-  for (const char* knob : {"clip_grad_norm=1", "scaler.enabled=true", "uneven_batches=true",
-                           "compile.fuse=true", "compile.cuda_graph=true", "model.detach=1"})
+  for (const char* knob :
+       {"clip_grad_norm=1", "scaler.enabled=true", "uneven_batches=true", "model.detach=1"})
     fails(both(kMlp, ranks(2)), {knob}, "is not built for parallel.strategy = tensor");
   fails(kMlp, both(ranks(2), {"straggler.rank=2"}), "straggler.rank = 2 is no rank");
   fails(kMlp, {"parallel.strategy=tensor", "parallel.world_size=64"}, "parallel.world_size");
