@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "program/idle_knobs.h"
+#include "train/published_models.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -34,7 +36,23 @@ Loaded loaded_in(const Measured& measured) {
   return loaded;
 }
 
+bool trains_on_photos(const program::Config& config) {
+  if (config.word("workload") != "train") return false;
+  const std::string& data = config.word("data.name");
+  return data == "imagenet" || (data == "auto" && train::is_resnet(config.word("model.name")));
+}
+
 }  // namespace
+
+std::string free_loading(const program::Config& config) {
+  const bool costs = config.is_set("loader.sample_ms") || config.whole("loader.sample_bytes") > 0;
+  if (costs || !trains_on_photos(config)) return "";
+  if (!program::idle_because(config, "loader.sample_ms").empty()) return "";
+  return fmt::format(
+      "loader.sample_ms = {}: batches cost nothing to speak of here, where real workers decode "
+      "JPEGs; set it, and loader.num_workers, to see what loading takes",
+      config.number("loader.sample_ms"));
+}
 
 std::string loader_caveat(const Measured& measured) {
   constexpr double kNoticed = 1.1;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/measured.h"
+#include "program/config.h"
 
 namespace trainscope::analysis {
 
@@ -12,5 +13,9 @@ namespace trainscope::analysis {
 // workers' mean time to load, over their number, in the long run; where that is more than a step
 // took, the steps were too few. Empty: they tell it, or there are no workers.
 std::string loader_caveat(const Measured& measured);
+
+// A sentence where a config trains on photos at the default's cost of a sample, which is none to
+// speak of, where real workers decode JPEGs. Empty: it says what a sample costs, or has no photos.
+std::string free_loading(const program::Config& config);
 
 }  // namespace trainscope::analysis

@@ -1,10 +1,12 @@
 #include "cli/sides.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <set>
 #include <string_view>
 
+#include "analysis/loader_caveat.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/toml.h"
@@ -205,6 +207,21 @@ Request read_request(const RunOptions& options) {
   return request;
 }
 
+namespace {
+
+// Once, whichever side it is. A lesson says what its batches cost.
+void note_free_loading(const Request& request, const std::vector<std::string>& varied) {
+  if (std::ranges::find(varied, "loader.sample_ms") != varied.end()) return;
+  for (const auto& [label, config] : request.sides) {
+    const std::string words = analysis::free_loading(config);
+    if (words.empty()) continue;
+    std::cerr << "trainscope: " << words << "\n";
+    return;
+  }
+}
+
+}  // namespace
+
 void note_idle_knobs(const Request& request, const RunOptions& options,
                      const std::vector<std::string>& varied) {
   std::set<std::string> set(varied.begin(), varied.end());
@@ -217,6 +234,7 @@ void note_idle_knobs(const Request& request, const RunOptions& options,
   }
   for (const std::string& words : program::idle_words({set.begin(), set.end()}, configs, varied))
     std::cerr << "trainscope: " << words << "\n";
+  if (!request.lesson) note_free_loading(request, varied);
 }
 
 }  // namespace trainscope::cli

@@ -44,8 +44,8 @@ std::vector<FlaggedKnob> flagged_knobs(const RunOptions& options);
 // Of "LESSON:A", that side alone. Throws InputError.
 Request read_request(const RunOptions& options);
 
-// Says which knobs of the flags, or of a config that is no lesson, change nothing on any side;
-// `varied` are knobs that are to take several values.
+// Says which knobs of the flags, or of a config that is no lesson, change nothing on any side, and
+// whether batches of photos cost it nothing; `varied` are knobs that are to take several values.
 void note_idle_knobs(const Request& request, const RunOptions& options,
                      const std::vector<std::string>& varied = {});
 

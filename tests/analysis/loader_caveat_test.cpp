@@ -50,3 +50,19 @@ TEST_CASE("a loader that keeps up, and one without workers, need no more steps")
                                   "loader.num_workers=4", "loader.sample_ms=0.1", "steps=6"}))
             .caveat.empty());
 }
+
+TEST_CASE("photos at no cost to speak of are told, unless a config says what they cost") {
+  const auto words = [](const std::vector<std::string>& settings) {
+    return analysis::free_loading(test::config_of(settings));
+  };
+  for (const char* one : {"model.name=resnet50", "data.name=imagenet"})
+    CHECK_THAT(words({one}), Catch::StartsWith("loader.sample_ms = 0.001: batches cost nothing"));
+  CHECK(words({"model.name=resnet50", "loader.sample_ms=5"}) == "");
+  CHECK(words({"model.name=resnet50", "loader.sample_ms=0.001"}) == "");
+  CHECK(words({"model.name=resnet50", "loader.sample_bytes=100000"}) == "");
+  CHECK(words({"model.name=resnet50", "data.source=tensor"}) == "");
+  CHECK(words({"model.name=resnet50", "data.location=device"}) == "");
+  CHECK(words({"model.name=resnet50", "data.name=cifar10"}) == "");
+  CHECK(words({"workload=copy", "data.name=imagenet"}) == "");
+  CHECK(words({}) == "");
+}
