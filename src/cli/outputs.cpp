@@ -208,7 +208,23 @@ void check_writable(const std::string& file) {
 
 }  // namespace
 
+void require_picture(const Look& look, const std::string& png) {
+  if (!png.empty()) return;
+  const char* asked = !look.panel.empty()    ? "--panel"
+                      : !look.action.empty() ? "--action"
+                      : !look.at.empty()     ? "--at"
+                      : !look.size.empty()   ? "--size"
+                      : !look.theme.empty()  ? "--theme"
+                      : look.scale > 0       ? "--scale"
+                      : look.present         ? "--present"
+                                             : nullptr;
+  if (asked)
+    throw InputError(
+        fmt::format("{0} is of a picture; name its file with --png, or leave {0} out", asked));
+}
+
 void check_outputs(const Outputs& outputs) {
+  require_picture(outputs.look, outputs.png);
   if (!outputs.series.empty()) asked_series(outputs.series);  // there is such a metric
   if (!outputs.series.empty() && outputs.json)
     throw InputError("--series prints one value a line and --json an object; give one of them");

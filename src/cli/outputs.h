@@ -20,6 +20,9 @@ struct Finished : analysis::SavedRuns {
 // Refuses what could not be written, before anything is run. Throws InputError, MissingError.
 void check_outputs(const Outputs& outputs);
 
+// Throws InputError where something is asked of a picture that is not written.
+void require_picture(const Look& look, const std::string& png);
+
 // Prints the table, the JSON or the series, and writes the files asked for.
 void put_out(const Finished& finished, const Outputs& outputs);
 

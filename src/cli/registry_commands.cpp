@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/endings.h"
+#include "cli/outputs.h"
 #include "cli/table.h"
 #include "program/knobs.h"
 #include "report/json.h"
@@ -86,6 +87,7 @@ int told_unreadable(const scenario::Shelf& shelf) {
 
 int lessons_command(const LessonsOptions& options) {
   scenario::check_language(options.language);
+  require_picture(options.look, options.png);
   check_picture_file(options.png);
   if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;

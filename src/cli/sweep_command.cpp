@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/endings.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/sides.h"
 #include "cli/sweep_output.h"
@@ -121,6 +122,7 @@ int sweep_command(const SweepOptions& options) {
   for (const std::string& text : options.vary) axes.push_back(scenario::parse_axis(text));
   refuse_set_and_varied(options, axes);
   check_machines(axes);
+  require_picture(options.run.outputs.look, options.run.outputs.png);
   check_picture_file(options.run.outputs.png);
   check_other("--csv", options.csv);
   check_picture(options);

@@ -320,6 +320,18 @@ TEST_CASE("a panel that there is not is answered with those that there are") {
   refuses("run --set workload=copy --png none.png --panel xyzzy", 2, "there are lesson, timeline,");
 }
 
+TEST_CASE("what is asked of a picture that is not written is refused") {
+  for (const std::string asked : {"--panel memory", "--at 3ms", "--size 800x600", "--theme light",
+                                  "--scale 2", "--present", "--action help.tour"}) {
+    const std::string flag = asked.substr(0, asked.find(' '));
+    const std::string words = flag + " is of a picture; name its file with --png";
+    refuses("run --set workload=copy " + asked, 2, words);
+    if (flag == "--panel" || flag == "--at" || flag == "--action") continue;
+    refuses("sweep --vary batch_size=1,2 " + asked, 2, words);
+    refuses("lessons " + asked, 2, words);
+  }
+}
+
 TEST_CASE("two precisions that contradict each other are refused") {
   const std::string run_with = "run --set steps=1 --set precision=";
   refuses(run_with + "fp16 --set autocast.dtype=bf16", 2,
