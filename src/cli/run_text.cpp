@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/table.h"
+#include "program/idle_knobs.h"
 #include "report/comparison.h"
 #include "trace/short_name.h"
 
@@ -189,17 +190,26 @@ void print_knobs(const Run& run) {
       std::cout << "   " << name << " = " << one_line(shown_knob(run, name)) << "\n";
 }
 
+// Nothing where the knob changes nothing: a copy has no model.
+std::string knob_beside(const Run& run, const std::string& name) {
+  return program::idle_because(run.config, name).empty() ? shown_knob(run, name) : "";
+}
+
 // The knobs in which two runs differ, side by side, and then those that both set alike.
 void print_knobs_beside(const Run& a, const Run& b) {
-  const std::vector<std::string> differing = program::differing_knobs(a.config, b.config);
+  std::vector<std::string> differing = program::differing_knobs(a.config, b.config);
+  std::erase_if(differing, [&](const std::string& name) {
+    return knob_beside(a, name).empty() && knob_beside(b, name).empty();
+  });
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft});
   table.add({"  differ in", a.label, b.label});
   for (const std::string& name : differing)
-    table.add({"   " + name, shown_knob(a, name), shown_knob(b, name)});
+    table.add({"   " + name, knob_beside(a, name), knob_beside(b, name)});
   if (!differing.empty()) std::cout << "\n" << table.text();
   std::string alike;
   for (const auto& [name, value] : a.config.values())
-    if (b.config.value(name) == value && name != "machine" && name != "seed")
+    if (b.config.value(name) == value && name != "machine" && name != "seed" &&
+        !(knob_beside(a, name).empty() && knob_beside(b, name).empty()))
       alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
   if (!alike.empty()) std::cout << "  alike: " << one_line(alike) << "\n";
 }

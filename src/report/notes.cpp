@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "program/idle_knobs.h"
 #include "report/chart.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -52,6 +53,8 @@ std::vector<const program::Knob*> shown_knobs(const std::vector<RunView>& views)
 std::string knob_cell(const RunView& view, const program::Knob& knob, const Speech& speech) {
   if (!has_config(*view.run)) return "<td class=\"number none\">-</td>";
   const bool set = view.run->config.is_set(knob.name);
+  if (!set && !program::idle_because(view.run->config, knob.name).empty())
+    return "<td class=\"number none\">-</td>";
   return fmt::format("<td class=\"number foreign{}\"{}>{}</td>", set ? "" : " muted",
                      set ? "" : " title=\"" + html_text(speech.say("the default")) + "\"",
                      html_text(program::show(knob, view.run->config.value(knob.name))));

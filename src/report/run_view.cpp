@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "program/config.h"
+#include "program/idle_knobs.h"
 
 namespace trainscope::report {
 namespace {
@@ -62,6 +63,14 @@ std::vector<std::string> differences(const std::vector<const analysis::Run*>& ru
   return names;
 }
 
+// Without those that change nothing in this run: a copy has no model.
+std::vector<std::string> in_effect(const analysis::Run& run, std::vector<std::string> names) {
+  std::erase_if(names, [&](const std::string& name) {
+    return !program::idle_because(run.config, name).empty();
+  });
+  return names;
+}
+
 }  // namespace
 
 bool has_config(const analysis::Run& run) {
@@ -79,7 +88,7 @@ std::vector<RunView> view_runs(const std::vector<const analysis::Run*>& runs,
     view.bars = fold_to(*run->trace, view.index, limits.bars / runs.size(), limits.rows_a_lane);
     take_gaps(view, limits.gaps / runs.size());
     take_samples(view, limits.samples_a_lane);
-    if (has_config(*run)) view.differing = differing;
+    if (has_config(*run)) view.differing = in_effect(*run, differing);
     views.push_back(std::move(view));
   }
   return views;

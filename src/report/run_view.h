@@ -30,7 +30,7 @@ struct RunView {
   std::size_t gaps_left_out = 0;
   std::vector<std::vector<trace::Sample>> counters;  // by LaneId: finite samples, by time
   std::size_t samples_left_out = 0;
-  std::vector<std::string> differing;  // knobs in which it differs from another run of the page
+  std::vector<std::string> differing;  // knobs in effect in which it differs from another run
 };
 
 std::vector<RunView> view_runs(const std::vector<const analysis::Run*>& runs,

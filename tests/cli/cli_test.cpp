@@ -222,6 +222,22 @@ TEST_CASE("compare decomposes the difference of two runs into parts that sum to 
   CHECK(run("compare pinned-vs-pageable:A pinned-vs-pageable").code == 0);
 }
 
+TEST_CASE("a copy beside a training run lists no knobs of training as its own") {
+  const Folder folder;
+  const std::string config = folder.file("train.toml");
+  std::ofstream(config) << "workload = \"train\"\nmachine = \"h200-1\"\nsteps = 3\n"
+                           "batch_size = 8\n[model]\nname = \"gpt-mini\"\n";
+  const std::string text = run("compare pinned-vs-pageable:A " + config).out;
+  const auto row = [&](const std::string& knob) {
+    const std::size_t at = text.find("   " + knob + " ");
+    return at == text.npos ? "" : text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK_THAT(row("workload"), Catch::Contains("copy") && Catch::Contains("train"));
+  CHECK_THAT(row("model.name"), Catch::Contains("gpt-mini") && !Catch::Contains("mlp"));
+  CHECK_THAT(row("batch_size"), Catch::Contains("8") && !Catch::Contains("64"));
+  CHECK_THAT(row("copy.count"), Catch::Contains("3"));
+}
+
 TEST_CASE("validate prints the simulator's error against published measurements") {
   const Result result = run("validate --published");
   CHECK(result.code == 0);

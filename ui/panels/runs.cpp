@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "program/idle_knobs.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/metric_line.h"
@@ -57,7 +58,10 @@ std::string words_of(const Shown& shown, const std::vector<Shown>& all) {
   if (!shown.run->program) return shown.run->trace->origin().subject;
   const program::Config &first = all.front().run->config, &own = shown.run->config;
   if (&shown == &all.front()) return knob_words(knobs_that_differ(all), own);
-  const std::string words = knob_words(program::differing_knobs(first, own), own);
+  std::vector<std::string> names = program::differing_knobs(first, own);
+  std::erase_if(names,
+                [&](const std::string& name) { return !program::idle_because(own, name).empty(); });
+  const std::string words = knob_words(names, own);
   return words.empty() ? "as A" : words;
 }
 
