@@ -52,7 +52,7 @@ void add_remedy(const Workspace& workspace, LessonEnding& ending) {
 
 bool has_smaller_batch(const scenario::Lesson& lesson, const Run& run) {
   return std::ranges::find(lesson.knobs, "batch_size") != lesson.knobs.end() &&
-         run.config.number("batch_size") > 1;
+         run.config.whole("batch_size") > 1;
 }
 
 }  // namespace
