@@ -73,7 +73,7 @@ TEST_CASE("groups hold what a machine has and nothing else") {
   REQUIRE(one.size() == 4);
   CHECK(one[0].title == "Machine");
   CHECK(one[1].remark == "NVIDIA T4");
-  CHECK(one[1].lines.size() == 19);
+  CHECK(one[1].lines.size() == 20);
   CHECK(one[3].lines.front().key == "cores");
   CHECK(one[3].lines.front().meaning == "processor cores of one node");
   CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 6);
