@@ -84,7 +84,9 @@ TEST_CASE("how a collective is carried out is told by its run, and hardly by its
     trace::Span span;
     span.category = trace::Category::kCollective;
     span.name = trace.intern(kernel);
-    span.lane = trace.add_lane({});
+    trace::Lane stream;
+    stream.kind = trace::LaneKind::kStream;
+    span.lane = trace.add_lane(stream);
     span.detail = trace.add_detail(detail);
     trace.add_span(span);
     const analysis::CollectiveWay found = analysis::way_of(trace, trace.spans()[0]);

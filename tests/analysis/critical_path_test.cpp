@@ -194,7 +194,7 @@ TEST_CASE("what takes longest on the critical path is told by its name") {
   Nanos spans = 0;
   for (const PathPiece& piece : path.pieces)
     if (piece.span != trace::kNone) spans += piece.end - piece.start;
-  CHECK(analysis::shares_in_words(path).starts_with("kernels 6"));
+  CHECK(analysis::shares_in_words(path).starts_with("kernels 5"));
   const std::vector<analysis::OnPath> all = analysis::longest_on_path(path, *run.trace, 1000);
   Nanos named = 0;
   for (const analysis::OnPath& one : all) named += one.time;
