@@ -14,22 +14,52 @@ constexpr std::int64_t kMostTried = 1 << 20;
 // The optimizer's state comes with the first step, is there in the second, and what the allocator
 // keeps in pieces of other sizes has settled in the ones after it.
 constexpr std::int64_t kSteps = 4;
+// Pieces of other sizes fit into one another otherwise, and a larger batch may fit where a smaller
+// one does not. So many below the most that could are tried one by one.
+constexpr std::int64_t kTriedFromAbove = 32;
 
 struct Stopped {};
 
-std::int64_t largest(program::Config config, const machine::Machine& machine,
-                     const std::function<bool()>& stopped) {
-  config.set("steps", std::min(kSteps, config.whole("steps")));
-  config.set("loop.evaluate", false);
-  const std::int64_t capacity = machine.gpu.memory_bytes;
-  // Exactly: what is cached is given back before an allocation fails.
-  const auto peak = [&](std::int64_t batch) {
-    if (stopped()) throw Stopped();
-    config.set("batch_size", batch);
-    return fits(train::build_program(config, machine), capacity) ? 0 : capacity + 1;
-  };
-  return largest_batch(peak, capacity, kMostTried);
-}
+// A config's programs with other batches, on a GPU.
+class Batches {
+ public:
+  Batches(const program::Config& config, const machine::Machine& machine,
+          const std::function<bool()>& stopped)
+      : config_(config), machine_(machine), stopped_(stopped) {
+    config_.set("steps", std::min(kSteps, config.whole("steps")));
+    config_.set("loop.evaluate", false);
+  }
+
+  bool fits(std::int64_t batch) {
+    return analysis::fits(program_of(batch), machine_.gpu.memory_bytes);
+  }
+
+  std::int64_t largest() {
+    const std::int64_t capacity = machine_.gpu.memory_bytes;
+    const auto allocated = [&](std::int64_t batch) {
+      return memory_need(program_of(batch)).allocated;
+    };
+    // A larger batch has more in tensors than there is.
+    const std::int64_t bound = largest_batch(allocated, capacity, kMostTried);
+    for (std::int64_t batch = bound; batch > std::max<std::int64_t>(0, bound - kTriedFromAbove);
+         --batch)
+      if (fits(batch)) return batch;
+    // Exactly: what is cached is given back before an allocation fails.
+    const auto peak = [&](std::int64_t batch) { return fits(batch) ? 0 : capacity + 1; };
+    return largest_batch(peak, capacity, bound);
+  }
+
+ private:
+  program::Program program_of(std::int64_t batch) {
+    if (stopped_()) throw Stopped();
+    config_.set("batch_size", batch);
+    return train::build_program(config_, machine_);
+  }
+
+  program::Config config_;
+  const machine::Machine& machine_;
+  const std::function<bool()>& stopped_;
+};
 
 }  // namespace
 
@@ -43,9 +73,11 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
   fit.checkpointed = config.flag("checkpoint.enabled");
   program::Config other = config;
   try {
-    fit.largest = largest(config, machine, stopped);
+    Batches batches(config, machine, stopped);
+    fit.largest = batches.largest();
+    fit.itself = batches.fits(fit.batch);
     other.set("checkpoint.enabled", !fit.checkpointed);
-    fit.largest_other = largest(other, machine, stopped);
+    fit.largest_other = Batches(other, machine, stopped).largest();
   } catch (const Stopped&) {
     return std::nullopt;
   } catch (const InputError&) {

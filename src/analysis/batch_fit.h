@@ -17,9 +17,10 @@ struct BatchFit {
   std::int64_t largest = 0;        // 0: not even a batch of 1 fits
   std::int64_t largest_other = 0;  // with checkpointing switched the other way
   std::int64_t most = 0;           // that was tried: an answer as large is a lower bound
+  bool itself = false;             // the run's own batch fits: one below the largest need not
   bool checkpointed = false;       // as the run is
 
-  bool fits() const { return batch <= largest; }
+  bool fits() const { return itself; }
 };
 
 // From four steps of the config's program with other batches. Nothing for a pipeline, whose batches

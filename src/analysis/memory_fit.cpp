@@ -75,7 +75,7 @@ class Walk {
     return !alloc || allocate(alloc->buffer, alloc->stream, after);
   }
 
-  // Those are there from the start.
+  // Those are there from the start. Views lie in another buffer's memory.
   std::vector<program::Index> never_allocated() const {
     std::vector<bool> comes(blocks_.size(), false);
     for (const program::Thread& thread : program_.threads)
@@ -83,9 +83,11 @@ class Walk {
         if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
           comes[alloc->buffer] = true;
     std::vector<program::Index> rest;
-    for (program::Index buffer = 0; buffer < comes.size(); ++buffer)
-      if (!comes[buffer] && program_.buffers[buffer].kind == program::MemoryKind::kDevice)
+    for (program::Index buffer = 0; buffer < comes.size(); ++buffer) {
+      const program::Buffer& one = program_.buffers[buffer];
+      if (!comes[buffer] && !one.is_view && one.kind == program::MemoryKind::kDevice)
         rest.push_back(buffer);
+    }
     return rest;
   }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/batch_fit.h"
 #include "analysis/memory_counters.h"
+#include "analysis/memory_fit.h"
 #include "analysis/memory_map.h"
 #include "analysis/run.h"
 #include "support/config.h"
@@ -171,6 +172,38 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
   REQUIRE(gpt);
   CHECK(gpt->largest_other > gpt->largest);
   CHECK_FALSE(batch_fit(config_of({"workload=copy"}), machine, [] { return false; }));
+}
+
+TEST_CASE(
+    "sharded training, whose gradients are views of what sums them, has a largest batch, too") {
+  program::Config config =
+      config_of({"workload=train", "machine=titan-rtx-2", "model.name=gpt2-large", "steps=3",
+                 "parallel.strategy=fsdp", "parallel.world_size=2", "optimizer.name=adamw"});
+  const auto fit = batch_fit(config, train::machine_of(config), [] { return false; });
+  REQUIRE(fit);
+  REQUIRE(fit->largest > 1);
+  config.set("batch_size", fit->largest);
+  CHECK_FALSE(run_config("A", config).ending);
+  config.set("batch_size", fit->largest + 1);
+  CHECK(run_config("A", config).ending);
+}
+
+TEST_CASE("a smaller batch that does not fit hides no larger one that does") {
+  program::Config config =
+      config_of({"workload=train", "machine=h100-sxm-8", "model.name=gpt3-xl", "steps=4",
+                 "parallel.strategy=fsdp", "parallel.world_size=8"});
+  config.set("batch_size", std::int64_t{150});
+  const auto fit = batch_fit(config, train::machine_of(config), [] { return false; });
+  REQUIRE(fit);
+  const machine::Machine machine = train::machine_of(config);
+  const auto goes = [&](std::int64_t batch) {
+    config.set("batch_size", batch);
+    return fits(train::build_program(config, machine), machine.gpu.memory_bytes);
+  };
+  // Around there some that fit are larger than some that do not.
+  CHECK(fit->fits() == goes(150));
+  CHECK(goes(fit->largest));
+  for (std::int64_t more = 1; more <= 8; ++more) CHECK_FALSE(goes(fit->largest + more));
 }
 
 TEST_CASE("in a stack of roles what stays is at the bottom, and a role without a place on top") {

@@ -188,6 +188,20 @@ TEST_CASE("what a program needs is what its run has at the peak, role by role") 
   }
 }
 
+TEST_CASE("parts that are views of another buffer need no memory of their own") {
+  for (const auto& settings :
+       {std::initializer_list<const char*>{"steps=3", "machine=h200-8", "model.name=gpt2",
+                                           "batch_size=2", "parallel.strategy=fsdp",
+                                           "parallel.world_size=4", "optimizer.name=adamw"},
+        {"steps=3", "model.name=gpt2", "batch_size=2", "compile.fuse=true"},
+        {"steps=4", "model.name=gpt2", "batch_size=2", "compile.cuda_graph=true"}}) {
+    const Run one = run(settings);
+    const MemoryNeed needed = analysis::memory_need(*one.program);
+    CHECK(static_cast<double>(needed.allocated) ==
+          Approx(metric(one, "memory.peak_allocated")).epsilon(0.001));
+  }
+}
+
 TEST_CASE("the roles' metrics add up to the peak, and follow the optimizer and the batch") {
   const char* const roles[] = {"memory.parameters",  "memory.gradients", "memory.optimizer",
                                "memory.activations", "memory.batch",     "memory.workspace"};
