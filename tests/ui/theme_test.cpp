@@ -150,10 +150,10 @@ TEST_CASE("for a projector nothing is written below 18 pixels") {
 TEST_CASE("a room sees the same on a projector of any resolution") {
   CHECK(scale_in_a_room(1920, 1080) == 1);
   CHECK(scale_in_a_room(3840, 2160) == 2);
-  CHECK(scale_in_a_room(1440, 810) == 0.75F);
-  CHECK(scale_in_a_room(3840, 1080) == 1);   // two beside one another
-  CHECK(scale_in_a_room(640, 400) == 0.7F);  // what could not be read is not made smaller
-  CHECK(scale_in_a_room(1930, 1086) == 1);   // no letters are drawn anew for a few pixels
+  CHECK(scale_in_a_room(2880, 1620) == 1.5F);
+  CHECK(scale_in_a_room(3840, 1080) == 1);  // two beside one another
+  CHECK(scale_in_a_room(1366, 768) == 1);   // what is read from afar is not made smaller
+  CHECK(scale_in_a_room(1930, 1086) == 1);  // no letters are drawn anew for a few pixels
 }
 
 TEST_CASE("categories that meet in a lane stay apart under every colour-vision deficiency") {

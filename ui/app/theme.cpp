@@ -348,7 +348,7 @@ Color Theme::tint(Color color) const {
 }
 
 float scale_in_a_room(float width, float height) {
-  constexpr float kLeast = 0.7F, kSteps = 20;
+  constexpr float kLeast = 1, kSteps = 20;
   const float fit = std::min(width / 1920, height / 1080);
   return std::max(kLeast, std::floor(fit * kSteps) / kSteps);
 }

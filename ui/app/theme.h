@@ -30,8 +30,8 @@ struct CategoryStyle {
 // How much larger text and lines are for a projector: nothing is written below 18 px.
 inline constexpr float kProjectorScale = 1.5F;
 
-// Of a window in front of a room: one of any size shows what one of 1920 by 1080 does, as far as
-// that can be read in a small one. In steps, as every size of letters is drawn anew.
+// Of a window in front of a room: a larger one shows what one of 1920 by 1080 does, larger; in a
+// smaller one letters stay as large. In steps, as every size of letters is drawn anew.
 float scale_in_a_room(float width, float height);
 
 // Faces; a size is given when text is drawn. Null before a window has loaded them.
