@@ -192,7 +192,7 @@ TEST_CASE(
                    "time.step");
     };
     const double fp32 = value(a, "time.step"), bf16 = step_of_a({"precision=bf16"});
-    CHECK(bf16 < 0.3 * fp32);
+    CHECK(bf16 < 0.35 * fp32);
     CHECK(step_of_a({"compile.fuse=true"}) > 0.8 * fp32);
     CHECK(step_of_a({"attention.kernel=flash"}) > 0.75 * fp32);
     // What brought little in FP32 brings a third in BF16.

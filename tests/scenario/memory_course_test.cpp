@@ -109,7 +109,7 @@ TEST_CASE("batch: the goal can be reached on every machine, and a batch beyond i
     int samples = 64;
     while (samples < 32768 &&
            !reached(goal, run_side(lesson, "A", machine, {batch(samples)}), first.b))
-      samples *= 2;
+      samples += samples / 4;
     CHECK(samples < 32768);
     const Run twice = run_side(lesson, "B", machine, {batch(65536)});
     CHECK(value(twice, "throughput.samples") < 1.1 * value(first.b, "throughput.samples"));
