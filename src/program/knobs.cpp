@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "program/knob_table.h"
@@ -151,7 +152,7 @@ Value parse_value(const Knob& knob, std::string_view text) {
   }
   if (knob.type == KnobType::kInteger || knob.type == KnobType::kNumber) {
     double number = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const auto [rest, error] = read_number(word.data(), word.data() + word.size(), number);
     if (error == std::errc() && rest == word.data() + word.size()) {
       std::int64_t whole = 0;
       const auto exact = std::from_chars(word.data(), word.data() + word.size(), whole);

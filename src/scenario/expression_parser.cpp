@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "program/knobs.h"
@@ -136,8 +137,7 @@ class Parser {
   NodePtr number() {
     auto node = std::make_shared<Node>();
     const char* begin = text_.data() + at_;
-    const auto [end, error] =
-        std::from_chars(begin, text_.data() + text_.size(), node->number.value);
+    const auto [end, error] = read_number(begin, text_.data() + text_.size(), node->number.value);
     if (error != std::errc()) fail("a number cannot be read");
     at_ += static_cast<std::size_t>(end - begin);
     const std::size_t before = at_;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "scenario/sweep.h"
 
@@ -58,7 +59,7 @@ std::optional<Range> range_in(const std::string& name, std::string_view text) {
   const std::string_view step = rest.substr(colon + 1);
   const char* const end = step.data() + step.size();
   const bool known = step.starts_with('x') || step.starts_with('+');
-  const auto read = known ? std::from_chars(step.data() + 1, end, range.by)
+  const auto read = known ? read_number(step.data() + 1, end, range.by)
                           : std::from_chars_result{end, std::errc::invalid_argument};
   range.multiplies = step.starts_with('x');
   if (read.ec == std::errc() && read.ptr == end) return range;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/number_text.h"
+
 namespace trainscope::trace::chrome {
 namespace {
 
@@ -192,7 +194,7 @@ double double_or(std::string_view token, double otherwise) {
   const std::string_view text = inner(token);
   double value = 0;
   const char *first = text.data(), *end = first + text.size();
-  const auto [stop, error] = std::from_chars(first, end, value);
+  const auto [stop, error] = read_number(first, end, value);
   return error == std::errc() && stop == end ? value : otherwise;
 }
 
