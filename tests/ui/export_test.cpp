@@ -77,6 +77,22 @@ TEST_CASE("a lesson is exported as a handout and as a sheet to work on, whatever
   CHECK(read_file(in(folder, "b.handout.html"), kMost) == handout);
 }
 
+TEST_CASE("the answers to a lesson are exported as they are handed in") {
+  REQUIRE_DRIVER(driver);
+  const test::TemporaryFolder folder;
+  CHECK_THROWS_WITH(write_export(driver->workspace(), in(folder, "x.answers.json")),
+                    Contains("none is open"));
+  driver->workspace().set_student("Ada");
+  driver->open_revealed("pinned-vs-pageable");
+  write_export(driver->workspace(), in(folder, "a.answers.json"));
+  const std::string text = read_file(in(folder, "a.answers.json"), kMost);
+  const scenario::Answers answers = scenario::parse_answers(text, "a.answers.json");
+  CHECK(answers.lesson == "pinned-vs-pageable");
+  CHECK(answers.student == "Ada");
+  CHECK(export_kind_of("a.answers.json")->name == "Answers");
+  CHECK(export_kind_of("a.json")->name == "Traces");
+}
+
 TEST_CASE("the export sheet's arrows choose what is written, and the name follows") {
   REQUIRE_DRIVER(driver, 1280, 720);
   const test::TemporaryFolder folder;

@@ -252,7 +252,7 @@ void Application::draw() {
   workspace_.reload_if_saved();
   take_opened();
   log_.take(workspace_);
-  if (const auto files = window_->take_dropped_files(); !files.empty()) open_dropped(files);
+  take_files();
   open_next_beside();
   animating_ = opening_.busy();
   const PanelContext shared = context();

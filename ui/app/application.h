@@ -159,6 +159,7 @@ class Application {
   void draw_opening();
   void begin_to_open(const std::filesystem::path& file, Place place);
   void take_opened();
+  void take_files();
   void open_next_beside();
   void run_asked();
   void save_picture();
@@ -217,6 +218,7 @@ class Application {
   Background<Opened> opening_;
   std::filesystem::path opening_file_;
   Place opening_place_ = Place::kAlone;
+  Place asked_place_ = Place::kAlone;                 // of files that are being chosen
   std::optional<std::filesystem::path> beside_next_;  // once the file before it is open
   std::chrono::steady_clock::time_point opening_since_;
   RecentFiles recent_;

@@ -70,6 +70,10 @@ RunPointer side_for_beside(const analysis::SavedRuns& saved) {
 }  // namespace
 
 void Application::ask_for_file(Place place) {
+  if (window_->pick_files()) {
+    asked_place_ = place;
+    return;
+  }
   open_sheet_ = {};
   open_sheet_.open = open_sheet_.just_opened = true;
   open_sheet_.beside = place == Place::kBeside;
@@ -184,6 +188,18 @@ void Application::open_dropped(const std::vector<fs::path>& files) {
           "Two runs stand beside each other; {} of the {} files were "
           "not opened, {} first.",
           files.size() - 2, files.size(), files[2].filename().string());
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
+}
+
+// What was dropped on the window, or chosen in the platform's own sheet.
+void Application::take_files() {
+  const std::vector<fs::path> files = window_->take_dropped_files();
+  if (files.empty()) return;
+  if (std::exchange(asked_place_, Place::kAlone) == Place::kAlone) return open_dropped(files);
+  try {
+    open_beside(files.front());
   } catch (const Error& error) {
     workspace_.notice = error.what();
   }

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "ui/app/application.h"
 #include "ui/app/export.h"
+#include "ui/app/handover.h"
 #include "ui/panels/export_sheet.h"
 #include "ui/panels/running.h"
 
@@ -57,7 +58,7 @@ void Application::ask_for_link() {
 }
 
 void Application::copy_link() {
-  const std::string link = scenario::write_link(workspace_.link());
+  const std::string link = shared_link(scenario::write_link(workspace_.link()));
   ImGui::SetClipboardText(link.c_str());
   workspace_.notice = "Copied: " + link;
 }
@@ -195,6 +196,7 @@ void Application::save_picture() {
   window_->when_drawn([this, file = std::exchange(picture_due_, {})](const Picture& picture) {
     try {
       write_png(file, picture);
+      hand_over(file);
       workspace_.notice = "The picture is in " + file.string() + ".";
     } catch (const Error& error) {
       workspace_.notice = error.what();
@@ -207,6 +209,7 @@ void Application::save_operations() {
   try {
     refresh_operations(workspace_, operations_);
     write_file(operations_sheet_.path, analysis::operations_csv(operations_.rows));
+    hand_over(operations_sheet_.path);
     workspace_.notice = "The operations are in " + operations_sheet_.path + ".";
   } catch (const Error& error) {
     workspace_.notice = error.what();

@@ -8,6 +8,8 @@
 #include "scenario/sheet.h"
 #include "scenario/subject.h"
 #include "scenario/translation.h"
+#include "ui/app/handover.h"
+#include "ui/app/lesson_answers.h"
 
 namespace trainscope::ui {
 namespace {
@@ -50,6 +52,12 @@ std::string handout_of(const Workspace& workspace, bool answers) {
   return report::handout_html(input);
 }
 
+std::string answers_in(const Workspace& workspace) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson) throw InputError("Answers are to a lesson, and none is open.");
+  return scenario::write_answers(answers_of(*lesson, workspace.opened_with(), workspace.student()));
+}
+
 }  // namespace
 
 const std::vector<ExportKind>& export_kinds() {
@@ -57,6 +65,7 @@ const std::vector<ExportKind>& export_kinds() {
       {".html", "Report", "the timelines, the metrics and the listing, to be opened anywhere"},
       {".handout.html", "Handout", "the lesson on paper, with its answers", true},
       {".students.html", "Sheet to work on", "the lesson on paper, without a solution", true},
+      {".answers.json", "Answers", "yours to this lesson, as they are handed in", true},
       {".json", "Traces", "a Chrome trace of each run; .json.gz packs it"},
       {".csv", "Metrics", "a row a metric"},
       {".tsrun", "Runs", "to be opened again without running them"},
@@ -84,27 +93,39 @@ std::string with_ending(const std::string& file, const ExportKind& kind) {
 }
 
 std::string write_export(const Workspace& workspace, const std::string& file) {
+  if (file.ends_with(".answers.json")) {
+    write_file(file, answers_in(workspace));
+    hand_over(file);
+    return "The answers are in " + file + ".";
+  }
   const analysis::SavedRuns saved = saved_of(workspace);
   for (const bool answers : {true, false})
     if (file.ends_with(answers ? ".handout.html" : ".students.html")) {
       write_file(file, handout_of(workspace, answers));
+      hand_over(file);
       return "The handout is in " + file + ".";
     }
   if (file.ends_with(".html")) {
     const Speech speech = scenario::speech_in(saved.subject.language);
     write_file(file, report::html_report(report::report_input(saved, speech)));
+    hand_over(file);
     return "The report is in " + file + ".";
   }
   if (file.ends_with(".csv")) {
     write_file(file, report::metrics_csv(saved));
+    hand_over(file);
     return "The metrics are in " + file + ".";
   }
   if (file.ends_with(".tsrun")) {
     analysis::save_runs(saved, file);
+    hand_over(file);
     return "The runs are in " + file + "; `trainscope " + file + "` opens them again.";
   }
-  if (file.ends_with(".json") || file.ends_with(".json.gz"))
-    return "The traces are in " + names_of(report::write_traces(saved, file)) + ".";
+  if (file.ends_with(".json") || file.ends_with(".json.gz")) {
+    const std::vector<std::filesystem::path> traces = report::write_traces(saved, file);
+    for (const std::filesystem::path& trace : traces) hand_over(trace);
+    return "The traces are in " + names_of(traces) + ".";
+  }
   throw InputError(
       file + ": name a file that ends in .html, .json, .json.gz, .csv, .tsrun, .svg or .png.");
 }
@@ -121,6 +142,7 @@ std::string write_drawing(const Workspace& workspace, const TimelineInput& input
   write_file(file, report::timelines_svg(report::report_input(saved, speech), picture,
                                          theme == ThemeMode::kDark ? report::SvgTheme::kDark
                                                                    : report::SvgTheme::kLight));
+  hand_over(file);
   return "The timelines are in " + file + ".";
 }
 

@@ -9,59 +9,11 @@
 
 #include "base/error.h"
 #include "ui/app/application.h"
-#include "ui/app/session_file.h"
-#include "ui/app/settings.h"
 
 namespace trainscope::ui {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The second comes beside the first.
-void open_side(Workspace& workspace, const SideRequest& side) {
-  const bool beside = workspace.can_open_beside();
-  if (side.run && beside) {
-    workspace.open_run_beside(side.run, side.file);
-  } else if (side.run) {
-    workspace.open_runs({side.run}, side.file);
-  } else if (side.config && beside) {
-    workspace.open_config_beside(*side.config);
-  } else if (side.config) {
-    scenario::Link link;
-    link.knobs.a = *side.config;
-    workspace.open_link(link);
-  } else {
-    beside ? workspace.open_trace_beside(side.file) : workspace.open_trace(side.file);
-  }
-}
-
-void open_first(Workspace& workspace, const WindowRequest& request) {
-  if (request.link)
-    workspace.open_link(*request.link);
-  else if (request.lesson)
-    workspace.open_lesson(*request.lesson);
-  else
-    for (const SideRequest& side : request.sides) open_side(workspace, side);
-}
-
-bool names_nothing(const WindowRequest& request) {
-  return !request.link && !request.lesson && request.sides.empty();
-}
-
-void reopen(Application& app, const SessionFile& session) {
-  app.open_link(session.left_behind());
-  if (app.workspace().notice.empty())
-    app.workspace().notice =
-        "Trainscope was not closed the last time. What was open then is open again.";
-}
-
-void keep_session(Workspace& workspace, SessionFile& session) {
-  try {
-    session.keep(workspace.can_link() ? scenario::write_link(workspace.link()) : "");
-  } catch (const Error& error) {
-    workspace.notice = std::string("What is open cannot be kept for a crash: ") + error.what();
-  }
-}
 
 // The step asked for, else the first one after the run.
 std::size_t step_to_draw(const scenario::Lesson& lesson, const PictureRequest& request) {
@@ -114,55 +66,6 @@ void open_for_picture(Application& app, const PictureRequest& request) {
   if (request.runs.size() == 2) app.workspace().adopt(request.runs);
   walk_to(app, step_to_draw(*request.lesson, request), request.answer);
 }
-
-}  // namespace
-
-int open_window(const WindowRequest& request) {
-  Settings settings = load_settings();
-  WindowOptions options;
-  options.scale = request.scale;
-  options.ini_file = settings_folder() / "layout.ini";
-  options.forgiving = true;
-  Window window(options);
-  Application app(window, request.theme.value_or(settings.theme));
-  app.set_zoom(settings.zoom);
-  app.set_room(settings.room);
-  app.workspace().set_student(request.student);
-  app.workspace().set_language(request.language.empty() ? settings.language : request.language);
-  app.workspace().keep_learner_in(settings_folder());
-  app.keep_recent_in(settings_folder());
-  for (const fs::path& file : request.files) app.recent().add(file);
-  if (request.theme) app.set_room_theme(*request.theme);
-  if (request.present) app.set_present(true);
-  SessionFile session(settings_folder());
-  open_first(app.workspace(), request);
-  app.look_anew();
-  if (names_nothing(request) && !session.left_behind().empty()) reopen(app, session);
-  // Who brings a file of their own wants to see that.
-  const bool tours = !settings.toured && names_nothing(request);
-  if (tours) app.show_tour();
-  for (const std::string& warning : window.warnings()) app.workspace().notice = warning;
-  while (window.wait()) {
-    window.begin_frame();
-    app.draw();
-    window.end_frame();
-    keep_session(app.workspace(), session);
-    if (tours && !settings.toured && !app.tour().open) {
-      settings.toured = true;
-      save_settings(settings);
-    }
-  }
-  session.close();
-  app.set_present(false);
-  settings.theme = app.theme_mode();
-  settings.zoom = app.zoom();
-  settings.language = app.workspace().language();
-  settings.room = app.room().value_or(settings.room);
-  save_settings(settings);
-  return 0;
-}
-
-namespace {
 
 WindowOptions off_screen(const PictureRequest& request) {
   WindowOptions options;

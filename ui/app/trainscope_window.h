@@ -36,6 +36,7 @@ struct WindowRequest {
   std::vector<std::filesystem::path> files;  // that these were read from, to be remembered
   float scale = 0;                           // of fonts and sizes; 0: the display's
   bool present = false;                      // in front of a room
+  bool resumes = false;  // what was open the last time is open again without a word, as a page is
   std::string language;  // of the lessons' texts; empty: as chosen last, English at first
   std::string student;   // whose answers are kept, and whose seed lessons take; empty: nobody's
 };

@@ -1,7 +1,6 @@
 #include "ui/app/window.h"
 
 #include <GLFW/glfw3.h>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
@@ -11,53 +10,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
-#include "base/platform.h"
 #include "ui/app/fonts.h"
+#include "ui/app/opengl.h"
 
 namespace trainscope::ui {
 namespace {
-
-// What GLFW last complained of, in brackets; empty when it said nothing.
-std::string glfw_reason() {
-  const char* text = nullptr;
-  glfwGetError(&text);
-  return text ? std::string(" (") + text + ")" : std::string();
-}
-
-MissingError no_display() {
-  return MissingError("There is no display to open a window on" + glfw_reason() +
-                      ": start it in a graphical session, or use the command line, which writes "
-                      "pictures and tables without a display.");
-}
-
-MissingError no_opengl(bool off_screen) {
-  if (off_screen && !platform::kAlwaysHasDisplay)
-    return MissingError("Pictures need OSMesa, which does not start here" + glfw_reason() +
-                        ": install libosmesa6.");
-  return MissingError("The display offers no OpenGL 3.3" + glfw_reason() +
-                      ": install the graphics driver, or libgl1-mesa-dri for software drawing.");
-}
-
-// Off screen: by OSMesa where there may be no display, else in a window that is not shown.
-bool draws_without_display(bool off_screen) {
-  return off_screen && !platform::kAlwaysHasDisplay;
-}
-
-void set_window_hints(bool off_screen) {
-  glfwDefaultWindowHints();
-  if (draws_without_display(off_screen)) {
-    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_OSMESA_CONTEXT_API);
-  } else {
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
-    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, off_screen ? GLFW_FALSE : GLFW_TRUE);
-    glfwWindowHint(GLFW_VISIBLE, off_screen ? GLFW_FALSE : GLFW_TRUE);
-  }
-  // Else ImGui would ask what nobody sees for a mouse it has not.
-  glfwWindowHint(GLFW_FOCUSED, off_screen ? GLFW_FALSE : GLFW_TRUE);
-}
 
 // Typing blinks a cursor; hovering waits for a tooltip.
 void keep_time_for_imgui(RenderScheduler& scheduler) {
@@ -86,24 +43,13 @@ Window::~Window() {
   shut_down();
 }
 
-void Window::open(const WindowOptions& options) {
-  glfwInitHint(GLFW_PLATFORM,
-               draws_without_display(off_screen_) ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
-  if (!glfwInit()) throw no_display();
-  set_window_hints(off_screen_);
-  window_ =
-      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
-  if (!window_) throw no_opengl(off_screen_);
-  glfwMakeContextCurrent(window_);
-  if (!gladLoadGL(glfwGetProcAddress)) throw no_opengl(off_screen_);
-  if (!off_screen_) glfwSwapInterval(1);
+void Window::take_events() {
   glfwSetWindowUserPointer(window_, this);
-  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* handle) { of(handle)->scheduler_.wake(); });
-  glfwSetFramebufferSizeCallback(
-      window_, [](GLFWwindow* handle, int, int) { of(handle)->scheduler_.wake(); });
+  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* handle) { of(handle)->wake(); });
+  glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* handle, int, int) { of(handle)->wake(); });
   glfwSetDropCallback(window_, [](GLFWwindow* handle, int count, const char** files) {
     of(handle)->dropped_files_.assign(files, files + count);
-    of(handle)->scheduler_.wake();
+    of(handle)->wake();
   });
 }
 
@@ -123,7 +69,8 @@ void Window::start_imgui(const WindowOptions& options) {
   io.ConfigErrorRecoveryEnableTooltip = false;
   fonts_ = load_fonts(warnings_);
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
-  ImGui_ImplOpenGL3_Init("#version 150");
+  ImGui_ImplOpenGL3_Init(kShaderVersion);
+  join_platform();
   apply(make_theme(ThemeMode::kDark, scale(), fonts_));
 }
 
@@ -139,23 +86,14 @@ void Window::shut_down() {
   glfwTerminate();
 }
 
-bool Window::wait() {
-  if (off_screen_) {
-    glfwPollEvents();
-    return !glfwWindowShouldClose(window_);
+bool Window::frame_due() {
+  const auto now = RenderScheduler::Clock::now();
+  const bool input = ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
+  if (input) {
+    scheduler_.request_frames(3);
+    scheduler_.draw_at(now + std::chrono::milliseconds(200));  // a tooltip may be due
   }
-  glfwPollEvents();
-  while (!glfwWindowShouldClose(window_)) {
-    const auto now = RenderScheduler::Clock::now();
-    const bool input = ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
-    if (input) {
-      scheduler_.request_frames(3);
-      scheduler_.draw_at(now + std::chrono::milliseconds(200));  // a tooltip may be due
-    }
-    if (scheduler_.frame_due(now)) return true;
-    glfwWaitEventsTimeout(scheduler_.seconds_to_sleep(now, 1.0));
-  }
-  return false;
+  return scheduler_.frame_due(now);
 }
 
 void Window::begin_frame() {
@@ -218,11 +156,6 @@ Picture Window::capture() {
                 picture.rgba.data() + row * stride);
   for (std::size_t i = 3; i < picture.rgba.size(); i += 4) picture.rgba[i] = 255;
   return picture;
-}
-
-void Window::wake() {
-  scheduler_.wake();
-  glfwPostEmptyEvent();
 }
 
 float Window::scale() const {

@@ -54,6 +54,8 @@ class Window {
   // Sleeps until a frame is due: input, a requested frame, an animation, wake(). False: it was
   // closed. Off screen it never sleeps.
   bool wait();
+  // Whether a frame is due now: for who asks instead of waiting.
+  bool frame_due();
   void begin_frame();
   void end_frame();
   void close();
@@ -65,6 +67,8 @@ class Window {
 
   // Any thread: draw soon, something has changed.
   void wake();
+  // What wake() calls besides, on the window's thread, where nothing waits (in a browser).
+  void when_woken(std::function<void()> turn) { turn_ = std::move(turn); }
   RenderScheduler& scheduler() { return scheduler_; }
 
   float scale() const;  // of fonts and sizes; may change when the window moves to another display
@@ -76,13 +80,19 @@ class Window {
   // Sentences about what is missing but can be done without (fonts).
   const std::vector<std::string>& warnings() const { return warnings_; }
   bool off_screen() const { return off_screen_; }
+  // Asks for files with the platform's own sheet; those that are chosen come as if they were
+  // dropped. False: it has none.
+  bool pick_files();
   // Files dropped on the window since the last call.
   std::vector<std::filesystem::path> take_dropped_files();
   GLFWwindow* handle() const { return window_; }
 
  private:
   void open(const WindowOptions& options);
+  void take_events();
   void start_imgui(const WindowOptions& options);
+  void turn();
+  void join_platform();  // what only the platform gives: once ImGui is there
   void shut_down();
   static Window* of(GLFWwindow* handle);
 
@@ -97,6 +107,7 @@ class Window {
   RenderScheduler scheduler_;
   std::vector<std::filesystem::path> dropped_files_;
   std::function<void(const Picture&)> take_picture_;
+  std::function<void()> turn_;
 };
 
 }  // namespace trainscope::ui

@@ -1,0 +1,95 @@
+// What the window asks of a desktop.
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+#include "base/error.h"
+#include "base/platform.h"
+#include "ui/app/opengl.h"
+#include "ui/app/window.h"
+
+namespace trainscope::ui {
+namespace {
+
+// What GLFW last complained of, in brackets; empty when it said nothing.
+std::string glfw_reason() {
+  const char* text = nullptr;
+  glfwGetError(&text);
+  return text ? std::string(" (") + text + ")" : std::string();
+}
+
+MissingError no_display() {
+  return MissingError("There is no display to open a window on" + glfw_reason() +
+                      ": start it in a graphical session, or use the command line, which writes "
+                      "pictures and tables without a display.");
+}
+
+MissingError no_opengl(bool off_screen) {
+  if (off_screen && !platform::kAlwaysHasDisplay)
+    return MissingError("Pictures need OSMesa, which does not start here" + glfw_reason() +
+                        ": install libosmesa6.");
+  return MissingError("The display offers no OpenGL 3.3" + glfw_reason() +
+                      ": install the graphics driver, or libgl1-mesa-dri for software drawing.");
+}
+
+// Off screen: by OSMesa where there may be no display, else in a window that is not shown.
+bool draws_without_display(bool off_screen) {
+  return off_screen && !platform::kAlwaysHasDisplay;
+}
+
+void set_window_hints(bool off_screen) {
+  glfwDefaultWindowHints();
+  if (draws_without_display(off_screen)) {
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_OSMESA_CONTEXT_API);
+  } else {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, off_screen ? GLFW_FALSE : GLFW_TRUE);
+    glfwWindowHint(GLFW_VISIBLE, off_screen ? GLFW_FALSE : GLFW_TRUE);
+  }
+  // Else ImGui would ask what nobody sees for a mouse it has not.
+  glfwWindowHint(GLFW_FOCUSED, off_screen ? GLFW_FALSE : GLFW_TRUE);
+}
+
+}  // namespace
+
+void Window::open(const WindowOptions& options) {
+  glfwInitHint(GLFW_PLATFORM,
+               draws_without_display(off_screen_) ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
+  if (!glfwInit()) throw no_display();
+  set_window_hints(off_screen_);
+  window_ =
+      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  if (!window_) throw no_opengl(off_screen_);
+  glfwMakeContextCurrent(window_);
+  if (!gladLoadGL(glfwGetProcAddress)) throw no_opengl(off_screen_);
+  if (!off_screen_) glfwSwapInterval(1);
+  take_events();
+}
+
+void Window::join_platform() {}
+
+bool Window::wait() {
+  if (off_screen_) {
+    glfwPollEvents();
+    return !glfwWindowShouldClose(window_);
+  }
+  glfwPollEvents();
+  while (!glfwWindowShouldClose(window_)) {
+    if (frame_due()) return true;
+    glfwWaitEventsTimeout(scheduler_.seconds_to_sleep(RenderScheduler::Clock::now(), 1.0));
+  }
+  return false;
+}
+
+void Window::wake() {
+  scheduler_.wake();
+  glfwPostEmptyEvent();
+}
+
+bool Window::pick_files() {
+  return false;
+}
+
+}  // namespace trainscope::ui
