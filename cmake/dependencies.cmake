@@ -1,5 +1,9 @@
 # Everything that is not ours. Debian packages by name in tools/packages.txt; the pinned UI sources in
 # cmake/third_party_ui.cmake.
+if(EMSCRIPTEN)
+  include(web/dependencies)
+  return()
+endif()
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)

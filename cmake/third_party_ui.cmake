@@ -20,6 +20,16 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(Freetype QUIET)
+if(EMSCRIPTEN)
+  set(UI_SOURCES ${ui_sources})
+  add_subdirectory(cmake/third_party_ui)
+  set(ui_recipe ${CMAKE_CURRENT_LIST_DIR}/third_party_ui)
+  include(${ui_recipe}/interface.cmake)
+  target_include_directories(third_party_ui SYSTEM INTERFACE ${ui_include_dirs})
+  target_compile_definitions(third_party_ui INTERFACE ${ui_definitions})
+  target_link_options(third_party_ui INTERFACE -sUSE_GLFW=3 -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+  return()
+endif()
 
 # The key of the archives: everything that changes what the compiler makes of these sources.
 set(ui_recipe ${CMAKE_CURRENT_LIST_DIR}/third_party_ui)

@@ -1,8 +1,8 @@
 # How Trainscope's own targets are made: one static library a folder, all with the same warnings.
 
-# A compiler cache, where there is one.
+# A compiler cache, where there is one and the compiler is one that it knows.
 find_program(TRAINSCOPE_CCACHE ccache)
-if(TRAINSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(TRAINSCOPE_CCACHE AND NOT EMSCRIPTEN AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # It takes a precompiled header for what it is only when told so.
   set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${TRAINSCOPE_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
@@ -48,7 +48,7 @@ set(TRAINSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem>
 
 # trainscope_precompile(TARGET headers...): the common headers and those named, precompiled for it.
 function(trainscope_precompile target)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR EMSCRIPTEN)
     target_precompile_headers(${target} PRIVATE ${ARGN} ${TRAINSCOPE_COMMON_HEADERS})
   endif()
 endfunction()

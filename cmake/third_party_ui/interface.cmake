@@ -15,6 +15,11 @@ set(ui_include_dirs
   ${ui_external}/imgui-command-palette/imgui-command-palette
   ${ui_external}/hello_imgui/hello_imgui/src)
 
+# A browser's GLFW and OpenGL ES 3 come with the compiler, and no window is tested in it.
+if(EMSCRIPTEN)
+  list(FILTER ui_include_dirs EXCLUDE REGEX "/(glfw|imgui_test_engine)/")
+endif()
+
 # IMGUI_DEFINE_MATH_OPERATORS is empty, so that a file that defines it too does not warn.
 set(ui_definitions
   IMGUI_ENABLE_TEST_ENGINE
@@ -24,6 +29,10 @@ set(ui_definitions
   IMGUI_IMPL_OPENGL_LOADER_CUSTOM
   GLFW_INCLUDE_NONE
   "IMPLOT_CUSTOM_NUMERIC_TYPES=(float)(double)(ImS64)")
+if(EMSCRIPTEN)
+  list(FILTER ui_definitions EXCLUDE REGEX "TEST_ENGINE|LOADER_CUSTOM")
+  list(APPEND ui_definitions IMGUI_IMPL_OPENGL_ES3)
+endif()
 if(FREETYPE_FOUND)
   list(APPEND ui_definitions IMGUI_ENABLE_FREETYPE)
 endif()
