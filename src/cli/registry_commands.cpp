@@ -46,6 +46,12 @@ std::string range_of(const program::Knob& knob) {
   return std::string(program::name_of(knob.type));
 }
 
+// As a config has it: values are told in the words that they are given in.
+std::string initial_of(const program::Knob& knob) {
+  return knob.type == program::KnobType::kBool ? program::spell(knob.initial)
+                                               : program::show(knob, knob.initial);
+}
+
 #ifdef TRAINSCOPE_HAS_UI
 int draw_shelf(const LessonsOptions& options) {
   if (options.look.present)
@@ -112,7 +118,7 @@ int knobs_command(bool json) {
     return 0;
   }
   for (const program::Knob& knob : program::knobs()) {
-    std::cout << knob.name << " = " << program::show(knob, knob.initial) << "\n"
+    std::cout << knob.name << " = " << initial_of(knob) << "\n"
               << below(knob.help) << below("values: " + range_of(knob));
     if (!knob.pytorch.empty()) std::cout << below("in PyTorch: " + knob.pytorch);
   }

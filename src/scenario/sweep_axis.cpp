@@ -52,7 +52,7 @@ std::optional<Range> range_in(const std::string& name, std::string_view text) {
   if (dots == text.npos) return std::nullopt;
   Range range;
   range.from = text.substr(0, dots);
-  std::string_view rest = text.substr(dots + 2);
+  const std::string_view rest = text.substr(dots + 2);
   const std::size_t colon = rest.find(':');
   range.to = rest.substr(0, colon);
   if (colon == rest.npos) return range;
@@ -167,7 +167,7 @@ SweepAxis parse_axis(std::string_view text) {
 
 std::string spell_value(const Knob& knob, const Value& value) {
   if (knob.type != KnobType::kBytes) return program::spell(value);
-  const std::string words = program::show(knob, value);
+  std::string words = program::show(knob, value);
   try {
     if (program::parse_value(knob, words) == value) return words;
   } catch (const InputError&) {

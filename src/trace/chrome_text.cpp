@@ -298,7 +298,10 @@ std::size_t json_ends(std::string_view text) {
     }
     if (c == '"') quoted = true;
     if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && depth > 0 && --depth == 0) return at + 1;
+    if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+      if (depth == 0) return at + 1;
+    }
   }
   return std::string_view::npos;
 }

@@ -22,7 +22,7 @@ using scenario::FileKind;
 // The machine takes what is open; alone it is nothing to look at.
 void run_on(Application& app, const fs::path& file) {
   machine::check_machine_file(file);
-  Workspace& workspace = app.workspace();
+  const Workspace& workspace = app.workspace();
   const std::string name = file.string();
   if (workspace.screen() == Screen::kShelf || !workspace.has_machines())
     throw InputError(name + ": is a machine; open a lesson first, then the machine to run it on");

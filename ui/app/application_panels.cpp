@@ -217,7 +217,7 @@ void Application::line_up_with(const scenario::Focus& focus) {
   explained_offset_ = workspace_.offset();
 }
 
-// Its lane comes into sight, and so much of the run that it can be found and clicked.
+// Its row comes into sight, and so much of the run that it can be found and clicked.
 void Application::show_where_to_look(const scenario::Focus& asked) {
   const std::size_t side = asked.run == "B" ? 1 : 0;
   const analysis::Run& run = *workspace_.sides()[side].run;
@@ -225,7 +225,7 @@ void Application::show_where_to_look(const scenario::Focus& asked) {
   if (!meant) return;
   const trace::Span& span = run.trace->spans()[*meant];
   TimelineState& timeline = attention_.timeline;
-  timeline.reveal_lane = {static_cast<Side>(side), span.lane};
+  timeline.reveal = {static_cast<Side>(side), *meant};
   std::erase(timeline.collapsed[side], span.lane);
   const auto range = range_to_search(*run.trace, *meant, workspace_.end());
   if (!range) return;

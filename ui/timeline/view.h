@@ -91,8 +91,8 @@ struct TimelineState {
   bool fitted = true;   // follow the axis when its length changes
   SpanRef selected;     // kNone: nothing
   SpanRef hovered;
-  SpanRef reveal;                  // its lane is scrolled to in the next frame
-  LaneRef reveal_lane;             // the same, of a lane
+  SpanRef reveal;                  // its lane is scrolled to in the next frame, and shows its row
+  LaneRef reveal_lane;             // is scrolled to in the next frame
   std::optional<TimeRange> range;  // selected by shift-drag
   LaneRef range_lane;              // the lane on which that began
   Measure measure;
