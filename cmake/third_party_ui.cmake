@@ -53,6 +53,7 @@ if(NOT EXISTS ${ui_built}/libthird_party_ui.a)
     COMMAND ${CMAKE_COMMAND} -S ${ui_recipe} -B ${ui_work} -G ${CMAKE_GENERATOR}
       -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
       -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+      -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE}
       -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
       -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
       -DUI_SOURCES=${ui_sources}
@@ -88,7 +89,11 @@ file(COPY ${TRAINSCOPE_UI_FONTS} DESTINATION ${CMAKE_BINARY_DIR}/fonts)
 
 add_library(trainscope_glfw STATIC IMPORTED)
 set_target_properties(trainscope_glfw PROPERTIES IMPORTED_LOCATION ${ui_built}/libglfw3.a)
-target_link_libraries(trainscope_glfw INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m rt)
+if(WIN32)
+  target_link_libraries(trainscope_glfw INTERFACE gdi32 imm32)
+else()
+  target_link_libraries(trainscope_glfw INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m rt)
+endif()
 
 add_library(third_party_ui STATIC IMPORTED)
 set_target_properties(third_party_ui PROPERTIES IMPORTED_LOCATION ${ui_built}/libthird_party_ui.a)

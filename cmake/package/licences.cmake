@@ -10,9 +10,18 @@ foreach(package nlohmann-json3-dev libasio-dev libcli11-dev libstb-dev libfmt-de
   trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright OPTIONAL)
 endforeach()
 
+# For Windows zlib, Eigen, and the C and C++ libraries too; nothing is carried beside it.
+if(WIN32)
+  foreach(package libz-mingw-w64-dev libeigen3-dev gcc-mingw-w64-base mingw-w64-x86-64-dev)
+    trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright)
+  endforeach()
+else()
+  set(carried libopenblas0-pthread libgfortran5 libfreetype6 libpng16-16 libbrotli1)
+endif()
+
 # Carried beside it, which is passing on what others made: it is packed with their licences or not at all. Installed
 # where it was built it is passed on to nobody.
-foreach(package libopenblas0-pthread libgfortran5 libfreetype6 libpng16-16 libbrotli1)
+foreach(package ${carried})
   set(licence ${TRAINSCOPE_DOCUMENTS}/${package}/copyright)
   # As newer distributions call what was built anew for times of 64 bits.
   if(EXISTS ${TRAINSCOPE_DOCUMENTS}/${package}t64/copyright)

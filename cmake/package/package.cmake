@@ -1,11 +1,17 @@
-# The packages of `./run package`: a .deb, and an archive to unpack anywhere, which carries more libraries.
+# The packages of `./run package`: a .deb, and an archive to unpack anywhere, which carries more libraries; of
+# `./run package --windows`: a .zip to unpack anywhere.
 set(CPACK_PACKAGE_NAME trainscope)
 set(CPACK_PACKAGE_VENDOR Trainscope)
 set(CPACK_PACKAGE_CONTACT Trainscope)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "shows why one configuration of GPU training is faster than another")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME trainscope-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
-set(CPACK_GENERATOR DEB TGZ)
+if(WIN32)
+  set(CPACK_PACKAGE_FILE_NAME trainscope-${PROJECT_VERSION}-windows-${CMAKE_SYSTEM_PROCESSOR})
+  set(CPACK_GENERATOR ZIP)
+else()
+  set(CPACK_GENERATOR DEB TGZ)
+endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE

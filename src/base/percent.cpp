@@ -1,6 +1,7 @@
 #include "base/percent.h"
 
 #include <charconv>
+#include <filesystem>
 
 #include "base/error.h"
 
@@ -36,6 +37,8 @@ std::string file_named(const std::string& word) {
   if (place.starts_with(kHere)) place.remove_prefix(kHere.size());
   if (!place.starts_with('/'))
     throw InputError(word + ": this is a file of another machine; copy it here");
+  // "/C:/Users/ada" where names begin with a drive.
+  if (std::filesystem::path(place.substr(1)).has_root_name()) place.remove_prefix(1);
   return percent_decoded(place, word);
 }
 

@@ -289,6 +289,7 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
   app.name("trainscope");
   app.set_version_flag("--version", TRAINSCOPE_VERSION);
   app.require_subcommand(0, 1);
+  app.allow_windows_style_options(false);  // "/c/trace.json" is a file, on every system
   Arguments arguments;
   add_commands(app, arguments);
   try {

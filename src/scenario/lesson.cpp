@@ -126,7 +126,7 @@ Lesson find_lesson(const std::string& id_or_file, std::string_view language) {
   std::vector<std::string> ids;
   for (const fs::path& file : lesson_files()) {
     if (file.stem() == id_or_file) return load_in(file, language);
-    ids.push_back(file.stem());
+    ids.push_back(file.stem().string());
   }
   throw InputError("there is no lesson " + id_or_file + did_you_mean(id_or_file, ids) +
                    "; `trainscope lessons` lists them");

@@ -29,7 +29,9 @@ MissingError no_opengl(bool off_screen) {
     return MissingError("Pictures need OSMesa, which does not start here" + glfw_reason() +
                         ": install libosmesa6.");
   return MissingError("The display offers no OpenGL 3.3" + glfw_reason() +
-                      ": install the graphics driver, or libgl1-mesa-dri for software drawing.");
+                      ": install the graphics driver" +
+                      (platform::kAlwaysHasDisplay ? " of the maker of the graphics card."
+                                                   : ", or libgl1-mesa-dri for software drawing."));
 }
 
 // Off screen: by OSMesa where there may be no display, else in a window that is not shown.
