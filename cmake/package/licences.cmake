@@ -6,7 +6,7 @@ endfunction()
 set(TRAINSCOPE_DOCUMENTS /usr/share/doc CACHE PATH "where Debian's packages have their licences")
 
 # Compiled into the program: Debian's packages.
-foreach(package nlohmann-json3-dev libasio-dev libcli11-dev libstb-dev libfmt-dev libsimdjson-dev libtomlplusplus-dev)
+foreach(package nlohmann-json3-dev libcli11-dev libstb-dev libfmt-dev libsimdjson-dev libtomlplusplus-dev)
   trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright OPTIONAL)
 endforeach()
 
@@ -16,6 +16,7 @@ if(WIN32)
     trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright)
   endforeach()
 else()
+  trainscope_licence(libasio-dev ${TRAINSCOPE_DOCUMENTS}/libasio-dev/copyright OPTIONAL)
   set(carried libopenblas0-pthread libgfortran5 libfreetype6 libpng16-16 libbrotli1)
 endif()
 

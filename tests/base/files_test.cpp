@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/platform.h"
 #include "base/temporary_folder.h"
 
 using namespace trainscope;
@@ -160,15 +161,11 @@ TEST_CASE("output that cannot be written is bad input to the command line") {
 
 TEST_CASE("the home folder is the one named, if it is one") {
   const test::TemporaryFolder folder;
-  const char* before = std::getenv("TRAINSCOPE_HOME");
-  const std::string old = before ? before : "";
-  ::setenv("TRAINSCOPE_HOME", folder.path().c_str(), 1);
+  const std::string before = platform::variable("TRAINSCOPE_HOME").value_or("");
+  platform::set_variable("TRAINSCOPE_HOME", folder.path().string());
   CHECK_THROWS_AS(home_folder(), MissingError);
   fs::create_directories(folder.path() / "assets" / "machines");
   fs::create_directories(folder.path() / "scenarios");
   CHECK(home_folder() == folder.path());
-  if (before)
-    ::setenv("TRAINSCOPE_HOME", old.c_str(), 1);
-  else
-    ::unsetenv("TRAINSCOPE_HOME");
+  platform::set_variable("TRAINSCOPE_HOME", before);
 }

@@ -13,10 +13,10 @@ using namespace trainscope;
 TEST_CASE("a file with a foreign name is read byte by byte as it is") {
   const test::TemporaryFolder folder;
   const std::string bytes("a\r\n\x1a\0b\n", 7);
-  const auto file = folder.path() / "Größe 大小.json";
+  const auto file = folder.path() / "Größe 大小 😀.json";
   write_file(file, bytes);
   CHECK(read_file(file, 99) == bytes);
-  CHECK(file.filename().string() == "Größe 大小.json");
+  CHECK(file.filename().string() == "Größe 大小 😀.json");
 
   std::FILE* opened = platform::open_to_read(file);
   REQUIRE(opened);

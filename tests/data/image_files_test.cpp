@@ -42,7 +42,7 @@ std::string labels_file(const std::string& labels) {
 }
 
 void write_packed(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  const gzFile file = gzopen((folder.path() / name).c_str(), "wb");
+  const gzFile file = gzopen((folder.path() / name).string().c_str(), "wb");
   REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) ==
           static_cast<int>(text.size()));
   REQUIRE(gzclose(file) == Z_OK);

@@ -33,7 +33,7 @@ class MachineFolder : public test::TemporaryFolder {
   }
 
   std::string without_folder(std::string sentence) const {
-    const std::string prefix = path().string() + "/";
+    const std::string prefix = (path() / "").string();
     for (auto at = sentence.find(prefix); at != std::string::npos; at = sentence.find(prefix))
       sentence.erase(at, prefix.size());
     return sentence;

@@ -8,8 +8,10 @@
 #include <implot.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "base/platform.h"
 #include "ui/app/fonts.h"
 #include "ui/app/opengl.h"
 
@@ -114,6 +116,30 @@ void render(GLFWwindow* window, Color ground) {
   if (ImDrawData* drawn = ImGui::GetDrawData()) ImGui_ImplOpenGL3_RenderDrawData(drawn);
 }
 
+// Drawn on as long as it lives, in place of the window: a driver need not keep the pixels of one
+// that is not shown.
+class Canvas {
+ public:
+  Canvas(int width, int height) {
+    glGenFramebuffers(1, &frame_);
+    glGenRenderbuffers(1, &colors_);
+    glBindFramebuffer(GL_FRAMEBUFFER, frame_);
+    glBindRenderbuffer(GL_RENDERBUFFER, colors_);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colors_);
+  }
+  ~Canvas() {
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteRenderbuffers(1, &colors_);
+    glDeleteFramebuffers(1, &frame_);
+  }
+  Canvas(const Canvas&) = delete;
+  Canvas& operator=(const Canvas&) = delete;
+
+ private:
+  GLuint frame_ = 0, colors_ = 0;
+};
+
 // What a frame that is not rendered would have brought to the GPU.
 void update_textures() {
   for (ImTextureData* texture : *ImGui::GetDrawData()->Textures)
@@ -141,10 +167,12 @@ void Window::close() {
 }
 
 Picture Window::capture() {
-  // What the back buffer holds after a swap is undefined, so it is drawn again.
-  render(window_, ground_);
   Picture picture;
   glfwGetFramebufferSize(window_, &picture.width, &picture.height);
+  std::optional<Canvas> canvas;
+  if (off_screen_ && platform::kAlwaysHasDisplay) canvas.emplace(picture.width, picture.height);
+  // What the back buffer holds after a swap is undefined, so it is drawn again.
+  render(window_, ground_);
   const std::size_t stride = static_cast<std::size_t>(picture.width) * 4;
   const auto height = static_cast<std::size_t>(picture.height);
   std::vector<std::uint8_t> upside_down(stride * height);

@@ -49,6 +49,8 @@ void set_window_hints(bool off_screen) {
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, off_screen ? GLFW_FALSE : GLFW_TRUE);
     glfwWindowHint(GLFW_VISIBLE, off_screen ? GLFW_FALSE : GLFW_TRUE);
+    // With a frame it would be no larger than the screen.
+    glfwWindowHint(GLFW_DECORATED, off_screen ? GLFW_FALSE : GLFW_TRUE);
   }
   // Else ImGui would ask what nobody sees for a mouse it has not.
   glfwWindowHint(GLFW_FOCUSED, off_screen ? GLFW_FALSE : GLFW_TRUE);

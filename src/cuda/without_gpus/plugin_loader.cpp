@@ -15,9 +15,7 @@ std::filesystem::path plugin_folder() {
 
 OpenDevice open_device(const std::filesystem::path&, int) {
   throw MissingError(
-      "Trainscope has no plug-in for GPUs on this system, but on Linux; --executor sim simulates "
-      "the "
-      "same run");
+      "Trainscope runs on GPUs under Linux only; --executor sim simulates the same run");
 }
 
 }  // namespace trainscope::cuda
