@@ -243,17 +243,29 @@ Answers parse_answers(std::string_view text, const std::string& file) {
 }
 
 Answers load_answers(const std::filesystem::path& file) {
-  return parse_answers(read_file(file, kLargest), file.string());
+  Answers answers = parse_answers(read_file(file, kLargest), file.string());
+  std::error_code ignored;
+  answers.written = std::filesystem::last_write_time(file, ignored);
+  return answers;
+}
+
+std::string plain_name(std::string_view name) {
+  const std::size_t first = name.find_first_not_of(" \t"), last = name.find_last_not_of(" \t");
+  if (first == std::string_view::npos) return "";
+  std::string plain(name.substr(first, last - first + 1));
+  for (char& letter : plain)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return plain;
 }
 
 std::int64_t seed_of_student(std::string_view name, const std::vector<std::int64_t>& among) {
   constexpr std::int64_t kSeeds = 100'000;
   // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv: 64 bits, the same on every machine.
   std::uint64_t hash = 0xcbf29ce484222325;
-  const std::size_t first = name.find_first_not_of(" \t"), last = name.find_last_not_of(" \t");
-  if (first == std::string_view::npos) return among.empty() ? 0 : among.front();
-  for (const char letter : name.substr(first, last - first + 1)) {
-    hash ^= static_cast<std::uint64_t>(std::tolower(static_cast<unsigned char>(letter)));
+  const std::string plain = plain_name(name);
+  if (plain.empty()) return among.empty() ? 0 : among.front();
+  for (const char letter : plain) {
+    hash ^= static_cast<unsigned char>(letter);
     hash *= 0x100000001b3;
   }
   return among.empty() ? static_cast<std::int64_t>(hash % kSeeds) : among[hash % among.size()];

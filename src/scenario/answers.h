@@ -50,7 +50,8 @@ struct StepAnswer {
 };
 
 struct Answers {
-  std::string file;  // that they were read from; empty: none
+  std::string file;                              // that they were read from; empty: none
+  std::filesystem::file_time_type written = {};  // when that was last written
   std::string lesson;
   std::string student;
   TurnedKnobs knobs;  // that the lesson itself was run with: another machine, a seed of one's own
@@ -67,6 +68,9 @@ std::string write_answers(const Answers& answers);
 // Throws InputError naming the file and, where it is no JSON, line and column.
 Answers parse_answers(std::string_view text, const std::string& file);
 Answers load_answers(const std::filesystem::path& file);
+
+// A name as it is compared: the same of "Ada" and " ada ".
+std::string plain_name(std::string_view name);
 
 // The seed that a student's runs take, from the name: numbers that cannot be copied from a
 // neighbour. The same for "Ada" and " ada ". One of `among`, a lesson's seeds, where it has any.

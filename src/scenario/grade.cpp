@@ -6,46 +6,13 @@
 #include "analysis/run.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "scenario/named_span.h"
+#include "scenario/shared_runs.h"
+#include "scenario/task_knobs.h"
 
 namespace trainscope::scenario {
 
 namespace fs = std::filesystem;
-
-// The runs of one lesson at a time: a class hands in many files of it. Where each learner has a
-// seed of their own no two share any, so that not all are kept.
-struct Grader::Runs {
-  static constexpr std::size_t kMost = 16;  // some of hundreds of megabytes
-
-  std::string id;
-  std::optional<Lesson> lesson;
-  std::map<std::string, analysis::RunPointer> by_settings;
-
-  const Lesson& open(const std::string& which) {
-    if (!lesson || id != which) {
-      lesson = find_lesson(which);
-      id = which;
-      by_settings.clear();
-    }
-    if (by_settings.size() >= kMost) by_settings.clear();
-    return *lesson;
-  }
-
-  const analysis::Run& run(const std::string& label, const program::Config& config) {
-    std::string key = label;
-    for (const auto& [name, value] : config.values())
-      key += "\n" + name + "=" + program::spell(value);
-    auto& run = by_settings[key];
-    if (!run) run = std::make_shared<const analysis::Run>(analysis::run_config(label, config));
-    return *run;
-  }
-
-  Sides sides(const TurnedKnobs& base, const TurnedKnobs& turned) {
-    program::Config a = base.a, b = base.b;
-    a.override_with(turned.a);
-    b.override_with(turned.b);
-    return {&run("A", lesson->side("A", a)), &run("B", lesson->side("B", b))};
-  }
-};
 
 namespace {
 
@@ -76,19 +43,25 @@ void mark_number(const Question& question, const StepAnswer& step, const Sides& 
 }
 
 void mark_span(const Question& question, const StepAnswer& step, const Sides& sides, Mark& mark) {
-  mark.truth = question.span->span + " in " + question.span->lane + " of " + question.span->run;
+  const Focus& asked = *question.span;
+  mark.truth = name_of(asked);
   if (!step.span) return;
   const ChosenSpan& chosen = *step.span;
-  mark.given = chosen.name + " in " + chosen.lane + " of " + chosen.run;
+  mark.given = name_of(chosen);
   mark.mark = MarkKind::kWrong;
-  if (chosen.run != question.span->run) return;
+  if (chosen.run != asked.run) return;
   const analysis::Run& run = *sides[chosen.run == "A" ? 0 : 1];
-  for (const trace::SpanId id : find_spans(*question.span, run)) {
+  for (const trace::SpanId id : find_spans(asked, run)) {
     const trace::Span& span = run.trace->spans()[id];
     if (span.start == chosen.start && run.trace->name(span) == chosen.name &&
         run.trace->lanes()[span.lane].name == chosen.lane)
       mark.mark = MarkKind::kRight;
   }
+  if (mark.mark == MarkKind::kRight || !is_called_alike(asked, chosen)) return;
+  // Both are called the same: what tells them apart is when they are.
+  mark.given = place_in_time(*run.trace, chosen.start) + ": " + mark.given;
+  if (const auto shown = shown_span(asked, run))
+    mark.truth = place_in_time(*run.trace, run.trace->spans()[*shown].start) + ": " + mark.truth;
 }
 
 Mark mark_question(const Step& step, const StepAnswer& given, const Sides& sides) {
@@ -137,9 +110,17 @@ bool reached(const Expression& goal, const Sides& sides) {
   }
 }
 
-// `turned`: the runs with the knobs as the learner left them.
-Mark mark_task(const Step& step, const Expression& task, const StepAnswer& given,
-               const std::function<Sides()>& turned) {
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+// `turned`: the runs with the knobs as the learner left them; not asked for where others were
+// turned than the task is about.
+Mark mark_task(const Lesson& lesson, const Step& step, const Answers& answers,
+               const StepAnswer& given, const std::function<SharedSides()>& turned, Grade& grade) {
+  const Expression& task = *task_of(step);
   Mark mark;
   mark.step = step.id;
   mark.kind = step.kind;
@@ -148,7 +129,14 @@ Mark mark_task(const Step& step, const Expression& task, const StepAnswer& given
   if (given.answer.skipped) mark.mark = MarkKind::kSkipped;
   if (!given.knobs) return mark;
   mark.given = words_of(*given.knobs);
-  mark.mark = reached(task, turned()) ? MarkKind::kRight : MarkKind::kWrong;
+  mark.mark = MarkKind::kWrong;
+  if (const auto others = strays(lesson, step, answers.knobs, *given.knobs); !others.empty()) {
+    grade.notes.push_back("no point for " + step.id + ": it is done with " +
+                          listed(knobs_of_task(lesson, step)) + " alone, and " + listed(others) +
+                          (others.size() == 1 ? " was" : " were") + " turned");
+    return mark;
+  }
+  if (reached(task, turned().sides())) mark.mark = MarkKind::kRight;
   return mark;
 }
 
@@ -188,14 +176,27 @@ void check_base(const TurnedKnobs& knobs) {
                          "own knobs, on any machine that it allows");
 }
 
-std::vector<std::string> notes_on(const Answers& answers, std::int64_t seed, std::int64_t own) {
+std::vector<std::string> notes_on(const Lesson& lesson, const Answers& answers,
+                                  const Sides& sides) {
   std::vector<std::string> notes;
   if (answers.knobs.b.is_set("machine"))
     notes.push_back("on the machine " + answers.knobs.b.word("machine"));
   const bool own_seed = answers.knobs.a.is_set("seed") || answers.knobs.b.is_set("seed");
-  if (own_seed && seed != own)
+  if (!own_seed) return notes;
+  const std::int64_t own = seed_of_student(answers.student, lesson.seeds);
+  const std::int64_t a = sides[0]->config.whole("seed"), b = sides[1]->config.whole("seed");
+  if (a != own || b != own)
     notes.push_back("the seed is another than that name's (" + std::to_string(own) + ")");
+  for (const std::int64_t seed : a == b ? std::vector{a} : std::vector{a, b})
+    if (std::string caveat = seed_caveat(lesson, seed); !caveat.empty())
+      notes.push_back(std::move(caveat));
   return notes;
+}
+
+std::filesystem::path folder_of(const Answers& answers) {
+  if (answers.file.empty()) return {};
+  const fs::path folder = fs::path(answers.file).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
 }
 
 }  // namespace
@@ -248,28 +249,45 @@ int Grade::predicted() const {
   }));
 }
 
-Grader::Grader() : runs_(std::make_unique<Runs>()) {}
+int Grade::predicted_rightly() const {
+  return static_cast<int>(std::count_if(marks.begin(), marks.end(), [](const Mark& mark) {
+    return mark.kind == StepKind::kPredict && mark.mark == MarkKind::kRight;
+  }));
+}
+
+Grader::Grader(GradeRules rules)
+    : rules_(std::move(rules)),
+      runs_(std::make_unique<SharedRuns>(LessonFolders{rules_.lessons, {}})) {}
 Grader::~Grader() = default;
 
-Grade Grader::grade(const Answers& answers) try {
-  const Lesson& lesson = runs_->open(answers.lesson);
-  check_steps(lesson, answers);
+std::size_t Grader::carried_out() const {
+  return runs_->carried_out();
+}
+
+Grade Grader::grade(const Answers& answers) const try {
+  const std::shared_ptr<const Lesson> lesson = runs_->lesson(answers.lesson, folder_of(answers));
+  check_steps(*lesson, answers);
   check_base(answers.knobs);
-  check_allowed(lesson, answers.knobs);
-  const Sides sides = runs_->sides(answers.knobs, {});
+  check_allowed(*lesson, answers.knobs);
+  const SharedSides runs = runs_->sides(*lesson, answers.knobs, {});
+  const Sides sides = runs.sides();
   Grade grade;
   grade.file = answers.file;
-  grade.lesson = lesson.id;
+  grade.written = answers.written;
+  grade.lesson = lesson->id;
   grade.student = answers.student;
   grade.seed = sides.front()->config.whole("seed");
-  grade.notes = notes_on(answers, grade.seed, seed_of_student(answers.student, lesson.seeds));
-  for (const Step& step : lesson.steps) {
+  grade.notes = notes_on(*lesson, answers, sides);
+  for (const Step& step : lesson->steps) {
     const StepAnswer* found = answers.find(step.id);
     const StepAnswer given = found ? *found : StepAnswer{};
-    if (step.question) grade.marks.push_back(mark_question(step, given, sides));
-    if (const Expression* task = task_of(step))
-      grade.marks.push_back(
-          mark_task(step, *task, given, [&] { return runs_->sides(answers.knobs, *given.knobs); }));
+    if (step.question) {
+      grade.marks.push_back(mark_question(step, given, sides));
+      grade.marks.back().weighs = step.kind != StepKind::kPredict || rules_.count_predictions;
+    }
+    const auto turned = [&] { return runs_->sides(*lesson, answers.knobs, *given.knobs); };
+    if (task_of(step))
+      grade.marks.push_back(mark_task(*lesson, step, answers, given, turned, grade));
   }
   return grade;
 } catch (const InputError& error) {

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "scenario/file_kind.h"
 #include "scenario/translation.h"
 
 namespace trainscope::scenario {
@@ -12,9 +13,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> lesson_files() {
-  std::vector<fs::path> files = files_in(home_folder() / "scenarios", ".toml");
+std::vector<fs::path> lesson_files(const fs::path& folder) {
+  std::vector<fs::path> files = files_in(folder, ".toml");
   std::erase_if(files, [](const fs::path& file) { return !language_of(file).empty(); });
+  return files;
+}
+
+// A folder of one's own may hold configs and machines as well. A file that cannot be told counts as
+// a lesson: what is wrong with it is said where it is read.
+bool may_be_lesson(const fs::path& file) {
+  try {
+    return kind_of(file) == FileKind::kLesson;
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
+// The shipped ones, and those of other folders, each name once.
+std::vector<fs::path> lesson_files(const LessonFolders& folders) {
+  std::vector<fs::path> files;
+  const auto add = [&](const fs::path& folder, bool shipped) {
+    for (const fs::path& file : lesson_files(folder)) {
+      const bool known = std::any_of(files.begin(), files.end(), [&](const fs::path& one) {
+        return one.stem() == file.stem();
+      });
+      if (!known && (shipped || may_be_lesson(file))) files.push_back(file);
+    }
+  };
+  for (const fs::path& folder : folders.before) {
+    if (!is_folder(folder))
+      throw InputError(folder.string() + ": there is no such folder of lessons");
+    add(folder, false);
+  }
+  add(home_folder() / "scenarios", true);
+  for (const fs::path& folder : folders.after)
+    if (is_folder(folder)) add(folder, false);
   return files;
 }
 
@@ -96,6 +129,17 @@ program::Config Lesson::side(std::string_view label, const program::Config& flag
   return config;
 }
 
+std::string seed_caveat(const Lesson& lesson, std::int64_t seed) {
+  if (lesson.seeds.empty() ||
+      std::find(lesson.seeds.begin(), lesson.seeds.end(), seed) != lesson.seeds.end())
+    return "";
+  std::string listed;
+  for (const std::int64_t one : lesson.seeds)
+    listed += (listed.empty() ? "" : ", ") + std::to_string(one);
+  return "the seed " + std::to_string(seed) + " is none of those that " + lesson.id + " lists (" +
+         listed + "), so what it teaches need not show";
+}
+
 bool compares_machines(const Lesson& lesson) {
   return lesson.side_a.is_set("machine") || lesson.side_b.is_set("machine");
 }
@@ -121,10 +165,11 @@ Lesson load_in(const fs::path& file, std::string_view language) {
 
 }  // namespace
 
-Lesson find_lesson(const std::string& id_or_file, std::string_view language) {
+Lesson find_lesson(const std::string& id_or_file, std::string_view language,
+                   const LessonFolders& folders) {
   if (id_or_file.ends_with(".toml")) return load_in(id_or_file, language);
   std::vector<std::string> ids;
-  for (const fs::path& file : lesson_files()) {
+  for (const fs::path& file : lesson_files(folders)) {
     if (file.stem() == id_or_file) return load_in(file, language);
     ids.push_back(file.stem().string());
   }
@@ -134,13 +179,14 @@ Lesson find_lesson(const std::string& id_or_file, std::string_view language) {
 
 std::vector<Lesson> all_lessons(std::string_view language) {
   std::vector<Lesson> lessons;
-  for (const fs::path& file : lesson_files()) lessons.push_back(load_in(file, language));
+  for (const fs::path& file : lesson_files(LessonFolders()))
+    lessons.push_back(load_in(file, language));
   return in_course_order(std::move(lessons));
 }
 
-Shelf readable_lessons(std::string_view language) {
+Shelf readable_lessons(std::string_view language, const LessonFolders& folders) {
   Shelf shelf;
-  for (const fs::path& file : lesson_files()) try {
+  for (const fs::path& file : lesson_files(folders)) try {
       shelf.lessons.push_back(load_in(file, language));
     } catch (const InputError& error) {
       shelf.unreadable.emplace_back(error.what());

@@ -2,6 +2,7 @@
 // scenarios/ID.toml; the vocabulary is closed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -74,6 +75,8 @@ struct Step {
   std::string done_action;  // an action's id
   std::optional<Expression> done_expect;
   std::optional<Expression> goal;  // of the problem level
+  std::vector<std::string>
+      goal_knobs;  // that what is asked is to be done with; empty: the lesson's
   SourcePlace place;
 };
 
@@ -113,6 +116,9 @@ struct Lesson {
   program::Config side(std::string_view label, const program::Config& flags = {}) const;
 };
 
+// Why what is learnt need not show with a seed, where the lesson lists others; empty: it does.
+std::string seed_caveat(const Lesson& lesson, std::int64_t seed);
+
 // Its sides name their machines: it is about these two, and chooses them itself.
 bool compares_machines(const Lesson& lesson);
 
@@ -127,9 +133,17 @@ Lesson load_lesson(const std::filesystem::path& file);
 // those parts. Throws InputError for a file that is no lesson at all.
 Lesson load_lesson(const std::filesystem::path& file, std::vector<std::string>& faults);
 
+// Folders with lessons beside the shipped ones. Of two that are called alike the first is meant.
+struct LessonFolders {
+  std::vector<std::filesystem::path>
+      before;                                // looked in before the shipped ones: somebody's choice
+  std::vector<std::filesystem::path> after;  // once there is none: where other files happen to be
+};
+
 // A lesson by id or path, in a language ("de"; empty: English). Throws InputError with "did you
-// mean".
-Lesson find_lesson(const std::string& id_or_file, std::string_view language = {});
+// mean", and for a folder that is not there.
+Lesson find_lesson(const std::string& id_or_file, std::string_view language = {},
+                   const LessonFolders& folders = {});
 
 // All shipped lessons in the order of the course (by track, then by what they require).
 std::vector<Lesson> all_lessons(std::string_view language = {});
@@ -139,7 +153,7 @@ struct Shelf {
   std::vector<Lesson> lessons;
   std::vector<std::string> unreadable;
 };
-Shelf readable_lessons(std::string_view language = {});
+Shelf readable_lessons(std::string_view language = {}, const LessonFolders& folders = {});
 
 // A config file: knobs alone, as [config.*] of a lesson holds them. A path in either is one from
 // the folder of the file.

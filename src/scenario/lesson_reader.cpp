@@ -115,6 +115,15 @@ void read_done_when(const toml::table& table, const std::string& file, Step& ste
     fields.fail("done_when needs action or expect; leave it out where a step has no condition");
 }
 
+// The knobs that a goal, or the step that asks for something, is to be done with.
+std::vector<std::string> read_goal_knobs(const Fields& fields) {
+  std::vector<std::string> knobs = fields.words("knobs");
+  for (const std::string& knob : knobs)
+    if (!program::find_knob_or_null(knob))
+      fields.fail("knobs", "there is no knob " + knob + did_you_mean(knob, program::knob_names()));
+  return knobs;
+}
+
 PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
   if (!focus || focus->lane.empty())
     fields.fail("pause_at",
@@ -126,7 +135,7 @@ PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
 Step read_step(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a step");
   fields.only({"id", "kind", "text", "hide", "hint", "pause_at", "explain", "question", "focus",
-               "done_when", "goal"});
+               "done_when", "goal", "knobs"});
   Step step;
   step.place = fields.place();
   step.id = fields.text("id");
@@ -149,6 +158,14 @@ Step read_step(const toml::table& table, const std::string& file) {
     const Fields inner(*goal, file, "a goal");
     inner.only({"expect", "knobs"});
     step.goal = inner.expression("expect");
+    step.goal_knobs = read_goal_knobs(inner);
+  }
+  if (fields.find("knobs")) {
+    if (!step.goal_knobs.empty()) fields.fail("knobs", "the goal names its knobs; leave these out");
+    if (!step.goal && !step.done_expect)
+      fields.fail("knobs",
+                  "knobs are what a step asks to turn: it needs done_when.expect or a goal");
+    step.goal_knobs = read_goal_knobs(fields);
   }
   if (step.kind == StepKind::kPredict && !step.question)
     fields.fail("a predict step needs a [step.question]");

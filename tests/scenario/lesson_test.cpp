@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <regex>
@@ -110,6 +111,32 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   }
   CHECK_THAT(error_of("workload = \"copy\"", "workload = \"copy\"\nparallel.strategy = \"tenser\""),
              contains("did you mean tensor?"));
+}
+
+TEST_CASE("a step names the knobs that its task is done with, and they are knobs") {
+  const Lesson lesson = scenario::find_lesson("pinned-vs-pageable");
+  const auto vary = std::ranges::find(lesson.steps, "vary", &scenario::Step::id);
+  CHECK(vary->goal_knobs == std::vector<std::string>{"copy.bytes"});
+  const Lesson climb = scenario::find_lesson("amp-loss-scale");
+  CHECK(std::ranges::find(climb.steps, "climb", &scenario::Step::id)->goal_knobs ==
+        std::vector<std::string>{"scaler.growth_interval"});
+  CHECK_THAT(error_of("knobs = [\"copy.bytes\"]", "knobs = [\"copy.byte\"]"),
+             Catch::Contains("there is no knob copy.byte (did you mean copy.bytes?)"));
+  CHECK_THAT(error_of("kind = \"predict\"\n", "kind = \"predict\"\nknobs = [\"copy.bytes\"]\n"),
+             Catch::Contains("knobs are what a step asks to turn"));
+  CHECK_THAT(
+      error_of("done_when = { expect = \"ratio(A.time.h2d, B.time.h2d) < 1.5\" }",
+               "goal = { expect = \"ratio(A.time.h2d, B.time.h2d) < 1.5\", knobs = [\"steps\"] }"),
+      Catch::Contains("the goal names its knobs"));
+}
+
+TEST_CASE("every knob that a step asks to turn is one that its lesson shows") {
+  for (const Lesson& lesson : scenario::all_lessons())
+    for (const scenario::Step& step : lesson.steps)
+      for (const std::string& knob : step.goal_knobs) {
+        CAPTURE(lesson.id, step.id, knob);
+        CHECK(std::ranges::count(lesson.knobs, knob) == 1);
+      }
 }
 
 TEST_CASE("who corrects a lesson is told a fault of each of its parts at once") {

@@ -9,6 +9,7 @@
 #include "scenario/learner.h"
 #include "ui/app/layout.h"
 #include "ui/app/lesson_answers.h"
+#include "ui/app/lesson_card.h"
 #include "ui/app/prerequisite.h"
 #include "ui/driver.h"
 #include "ui/idle.h"
@@ -62,11 +63,34 @@ TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
   CHECK(answers.knobs.a.whole("seed") == scenario::seed_of_student("Ada"));
   CHECK(answers.find("find")->hinted);
   CHECK(answers.find("vary")->knobs->b.whole("copy.bytes") == 4096);
-  const scenario::Grade grade = scenario::Grader().grade(answers);
+  scenario::GradeRules rules;
+  rules.count_predictions = true;  // to whoever learns they are questions as any other
+  const scenario::Grade grade = scenario::Grader(rules).grade(answers);
   CHECK(grade.points() == record.points);
   CHECK(grade.of() == record.of);
   CHECK(grade.marks.front().mark == scenario::MarkKind::kWrong);
   CHECK(grade.notes.empty());
+}
+
+TEST_CASE("a task that other knobs did is not reached, and its card says which to set back") {
+  Workspace workspace([] {});
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  workspace.next_step();
+  answer(workspace, 0);
+  workspace.next_step();
+  workspace.run_lesson();
+  wait_until_idle(workspace);
+  while (workspace.lesson()->step().kind != scenario::StepKind::kVary) {
+    workspace.skip_question();
+    workspace.next_step();
+  }
+  workspace.set_knob(0, "copy.memory", program::Value(std::string("pinned")));
+  wait_until_idle(workspace);
+  CHECK(card_of(workspace).goal ==
+        "Here only `copy.bytes` is to be turned; set `copy.memory` back.");
+  CHECK_FALSE(card_of(workspace).goal_reached);
+  workspace.next_step();
+  CHECK_FALSE(workspace.lesson()->noted.find("vary")->reached);
 }
 
 TEST_CASE("a lesson that was left goes on where it was left, with its runs") {

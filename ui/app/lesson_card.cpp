@@ -9,6 +9,7 @@
 #include "analysis/lesson_sheet.h"
 #include "base/error.h"
 #include "scenario/machine_caveat.h"
+#include "scenario/task_knobs.h"
 
 namespace trainscope::ui {
 namespace {
@@ -159,12 +160,25 @@ bool is_true(const scenario::Expression& expression, const Sides& sides) {
   }
 }
 
+std::string as_code(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "`" : ", `") + name + "`";
+  return list;
+}
+
 void add_goal(LessonCard& card, const Workspace& workspace) {
+  const scenario::Lesson& lesson = workspace.lesson()->lesson;
   const Step& step = workspace.lesson()->step();
   const auto& wanted = step.goal ? step.goal : step.done_expect;
   if (!wanted || !workspace.lesson()->progress.revealed()) return;
   card.goal_reached = is_true(*wanted, workspace.current_sides());
-  card.goal = workspace.lesson()->lesson.say(card.goal_reached ? "Reached." : "Not there yet.");
+  card.goal = lesson.say(card.goal_reached ? "Reached." : "Not there yet.");
+  if (!card.goal_reached) return;
+  const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
+  if (others.empty()) return;
+  card.goal_reached = false;
+  card.goal = fmt::format(fmt::runtime(lesson.say("Here only {} is to be turned; set {} back.")),
+                          as_code(knobs_of_task(lesson, step)), as_code(others));
 }
 
 bool explain_may_be_seen(const LessonCard& card, const LessonModel& model) {

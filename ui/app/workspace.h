@@ -168,6 +168,8 @@ class Workspace {
   const std::string& student() const { return student_; }
   // The knobs that the lesson was opened with beyond its own.
   scenario::TurnedKnobs opened_with() const;
+  // Those that were turned since.
+  scenario::TurnedKnobs turned_knobs() const;
   // What is kept of the learner; at first nothing is kept on disk.
   const scenario::Learner& learner() const { return learner_; }
   void keep_learner_in(std::filesystem::path folder);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "scenario/grade.h"
+#include "scenario/task_knobs.h"
 #include "scenario/wrong_span.h"
 #include "ui/app/lesson_answers.h"
 #include "ui/app/side_model.h"
@@ -127,16 +128,24 @@ scenario::TurnedKnobs Workspace::opened_with() const {
   return knobs;
 }
 
+scenario::TurnedKnobs Workspace::turned_knobs() const {
+  scenario::TurnedKnobs knobs;
+  if (sides_.size() != 2) return knobs;
+  knobs.a = turned(sides_[0].config, base_config(0));
+  knobs.b = turned(sides_[1].config, base_config(1));
+  return knobs;
+}
+
 void Workspace::note_task() {
   const scenario::Step& step = lesson_->step();
   const scenario::Expression* task = scenario::task_of(step);
   if (!task || !knobs_changed()) return;
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
-  given.knobs = scenario::TurnedKnobs{turned(sides_[0].config, base_config(0)),
-                                      turned(sides_[1].config, base_config(1))};
+  given.knobs = turned_knobs();
   const scenario::Sides sides = current_sides();
   try {
-    given.reached = !sides.empty() && task->evaluate(sides).truth();
+    given.reached = !sides.empty() && task->evaluate(sides).truth() &&
+                    strays(lesson_->lesson, step, opened_with(), *given.knobs).empty();
   } catch (const Error&) {
     given.reached = false;  // a metric that the runs as turned do not have
   }
