@@ -82,6 +82,15 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   command.add_flag("--json", outputs.json, "print JSON");
 }
 
+void add_lesson_folders(CLI::App& command, std::vector<std::string>& lessons) {
+  command
+      .add_option("--lessons", lessons, "a folder of lessons, looked in before the shipped ones")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(not_empty);
+}
+
 void add_settings(CLI::App& command, RunOptions& options) {
   command.add_option("--set", options.settings, "knob=value; A.knob=value for one side")
       ->expected(1)
@@ -98,6 +107,7 @@ void add_run(CLI::App& app, Arguments& arguments) {
       *app.add_subcommand("run", "run a lesson, a config file or knobs alone, or open a saved run");
   run.add_option("WHAT", options.what, "a lesson's id, a lesson, config or saved run file");
   add_settings(run, options);
+  add_lesson_folders(run, options.lessons);
   add_language(run, options.language);
   run.add_option("--executor", options.executor, "sim, cuda or auto")->check(not_empty);
   add_outputs(run, options.outputs);
@@ -114,6 +124,7 @@ void add_sweep(CLI::App& app, Arguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   add_settings(sweep, options.run);
+  add_lesson_folders(sweep, options.run.lessons);
   sweep.add_option("--csv", options.csv, "write a row a run, with all metrics")->check(not_empty);
   sweep.add_option("--png", options.run.outputs.png, "write a picture of charts")->check(not_empty);
   sweep.add_option("--size", options.run.outputs.look.size, "of the picture: 1920x1080")
@@ -128,6 +139,7 @@ void add_lessons(CLI::App& app, Arguments& arguments) {
   lessons.add_option("--png", options.png, "write a picture of the shelf")->check(not_empty);
   lessons.add_option("--size", options.look.size, "of the picture: 1920x1080")->check(not_empty);
   add_look(lessons, options.look);
+  add_lesson_folders(lessons, options.lessons);
   add_language(lessons, options.language);
   lessons.add_flag("--json", options.json, "print JSON");
 }
@@ -165,8 +177,18 @@ void add_grade(CLI::App& app, Arguments& arguments) {
   CLI::App& grade = *app.add_subcommand("grade", "score answers to lessons against the runs");
   grade.add_option("ANSWERS", options.answers, "answers files, or folders of a class's")
       ->required();
-  grade.add_option("--csv", options.csv, "write a row a learner, a column a question")
+  grade.add_option("--csv", options.csv, "write a row a file, a column a question")
       ->check(not_empty);
+  grade
+      .add_option("--gradebook", options.gradebook,
+                  "write a row a student, a column a lesson: for Moodle's \"import grades\"")
+      ->check(not_empty);
+  grade
+      .add_option("--roster", options.roster, "the gradebook's students: a CSV file, name,id,email")
+      ->check(not_empty);
+  add_lesson_folders(grade, options.lessons);
+  grade.add_flag("--count-predictions", options.count_predictions,
+                 "a point for a right prediction, too; else they are shown and count nothing");
   grade.add_option("--pass", options.pass, "the share of points everybody needs: 0 .. 1")
       ->check(between(0, 1));
   grade.add_flag("--json", options.json, "print JSON");
@@ -178,10 +200,19 @@ void add_handout(CLI::App& app, Arguments& arguments) {
   handout.add_option("LESSON", options.lesson, "a lesson's id or file")
       ->required()
       ->check(not_empty);
-  handout.add_option("--out", options.out, "the file to write: FILE.html; else ID.html")
+  handout
+      .add_option("--out", options.out,
+                  "the file to write: FILE.html, - for standard output; else ID.html")
+      ->check(not_empty);
+  handout.add_option("--student", options.student, "a name: its own seed, and on the sheet")
+      ->check(not_empty);
+  handout
+      .add_option("--roster", options.roster,
+                  "a CSV file of students, name,id: a sheet for each, into the folder --out")
       ->check(not_empty);
   handout.add_option("--machine", options.machine, "a machine's id or file")->check(not_empty);
   handout.add_option("--seed", options.seed, "seed of every random number")->check(not_empty);
+  add_lesson_folders(handout, options.lessons);
   add_language(handout, options.language);
   handout.add_flag("--answers,!--no-answers", options.answers,
                    "with answers, reasons and the lecturer's notes, or a sheet to work on");

@@ -39,6 +39,7 @@ struct RunOptions {
   std::string steps;
   std::string seed;
   std::string language;  // of a lesson's texts and a report's words: "de"; empty: English
+  std::vector<std::string> lessons;  // folders of lessons beside the shipped ones
   Outputs outputs;
 };
 int run_command(const RunOptions& options);
@@ -61,7 +62,8 @@ int check_command(const std::vector<std::string>& paths, bool json);
 struct LessonsOptions {
   std::string png;  // a picture of the shelf to write; empty: none
   Look look;
-  std::string language;  // of the titles; empty: English
+  std::string language;              // of the titles; empty: English
+  std::vector<std::string> lessons;  // folders of lessons beside the shipped ones
   bool json = false;
 };
 int lessons_command(const LessonsOptions& options);
@@ -109,8 +111,12 @@ int calibrate_command(const CalibrateOptions& options);
 // Scores answers files, or folders of them, against the runs.
 struct GradeOptions {
   std::vector<std::string> answers;
-  std::string csv;   // a file to write; empty: none
-  double pass = -1;  // the share of points that everybody needs; negative: none
+  std::string csv;        // a file to write; empty: none
+  std::string gradebook;  // likewise: a row a student, a column a lesson
+  std::string roster;  // a CSV file of the students that it is to have; empty: those who are graded
+  std::vector<std::string> lessons;  // folders of lessons beside the shipped ones
+  bool count_predictions = false;    // a point each
+  double pass = -1;                  // the share of points that everybody needs; negative: none
   bool json = false;
 };
 // Ends with 1 when a score is below `pass`, and with 2, after all others, when a file cannot be
@@ -120,11 +126,14 @@ int grade_command(const GradeOptions& options);
 // A lesson as one HTML file to print: what it asks, room to write, what happened, the answers.
 struct HandoutOptions {
   std::string lesson;   // its id or file
-  std::string out;      // the file to write; empty: ID.html here
+  std::string out;      // the file to write; empty: ID.html here; "-": standard output
+  std::string student;  // whose seed it takes, and whose name stands on it
+  std::string roster;   // a CSV file of students, each of whom gets a sheet; `out` is a folder then
   std::string machine;  // another than the lesson's own; empty: that
   std::string seed;
-  std::string language;  // of its texts; empty: English
-  bool answers = true;   // false: a sheet to work on
+  std::string language;              // of its texts; empty: English
+  std::vector<std::string> lessons;  // folders of lessons beside the shipped ones
+  bool answers = true;               // false: a sheet to work on
 };
 int handout_command(const HandoutOptions& options);
 

@@ -34,6 +34,11 @@ std::string points_of(const Grade& grade) {
   return fmt::format("{} of {}", grade.points(), grade.of());
 }
 
+// Of those that were made, how many came true: they teach either way.
+std::string predictions_of(const Grade& grade) {
+  return fmt::format("{} of {}", grade.predicted_rightly(), grade.predicted());
+}
+
 std::string notes_of(const Grade& grade) {
   return fmt::format("{}", fmt::join(grade.notes, "; "));
 }
@@ -43,7 +48,8 @@ std::string one_table(const Grade& grade) {
   table.add({"step", "kind", "", "answer", "right would be"});
   for (const Mark& mark : grade.marks)
     table.add({mark.step, std::string(scenario::name_of(mark.kind)),
-               std::string(scenario::name_of(mark.mark)) + (mark.hinted ? ", hinted" : ""),
+               std::string(scenario::name_of(mark.mark)) + (mark.hinted ? ", hinted" : "") +
+                   (mark.decided() && !mark.weighs ? ", no point" : ""),
                begun(mark.given), mark.mark == MarkKind::kRight ? "" : begun(mark.truth)});
   std::string head = grade.lesson;
   if (!grade.student.empty()) head += ", " + grade.student;
@@ -59,7 +65,7 @@ std::string class_table(const std::vector<Grade>& grades) {
   table.add({"file", "student", "lesson", "points", "score", "predicted", "skipped", ""});
   for (const Grade& grade : grades)
     table.add({std::filesystem::path(grade.file).filename().string(), grade.student, grade.lesson,
-               points_of(grade), percent(grade.score()), std::to_string(grade.predicted()),
+               points_of(grade), percent(grade.score()), predictions_of(grade),
                std::to_string(grade.count(MarkKind::kSkipped)), notes_of(grade)});
   return table.text();
 }
@@ -72,7 +78,7 @@ struct Tally {
 };
 
 void count_in(const Mark& mark, Tally& tally) {
-  if (!mark.counts()) return;
+  if (!mark.decided()) return;
   ++tally.of;
   tally.right += mark.mark == MarkKind::kRight ? 1 : 0;
   tally.skipped += mark.mark == MarkKind::kSkipped || mark.mark == MarkKind::kMissing ? 1 : 0;
@@ -145,6 +151,7 @@ Json json_of(const Grade& grade) {
           {"of", grade.of()},
           {"score", grade.score()},
           {"predicted", grade.predicted()},
+          {"predicted_rightly", grade.predicted_rightly()},
           {"skipped", grade.count(MarkKind::kSkipped)},
           {"notes", grade.notes},
           {"marks", std::move(marks)}};
@@ -171,7 +178,7 @@ std::string grade_csv(const std::vector<Grade>& grades) {
                                  std::to_string(grade.seed),
                                  std::to_string(grade.points()),
                                  std::to_string(grade.of()),
-                                 fmt::format("{}", grade.score()),
+                                 fmt::format("{:.4g}", grade.score()),
                                  std::to_string(grade.predicted()),
                                  std::to_string(grade.count(MarkKind::kSkipped)),
                                  notes_of(grade)};

@@ -116,9 +116,10 @@ scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>&
 }
 
 void in_parallel_with_progress(std::size_t count, const std::string& what,
-                               const std::function<void(std::size_t)>& work) {
+                               const std::function<void(std::size_t)>& work, std::size_t most) {
   ProgressLine line;
-  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = most > 0 ? std::min(most, cores) : cores;
   in_order(count, threads, work, [&](std::size_t done) {
     if (line.due()) line.say(fmt::format("{} of {} {}", done + 1, count, what));
   });

@@ -20,8 +20,9 @@ scenario::Sweep sweep_with_progress(const std::vector<scenario::LabelledConfig>&
                                     std::vector<scenario::SweepAxis> axes);
 
 // work(0) .. work(count - 1) on all cores, and on a terminal how many of them are done: "12 of 195
-// checks". What one throws is thrown, of the first; Ctrl-C ends the program.
+// checks". What one throws is thrown, of the first; Ctrl-C ends the program. `most`: beside one
+// another; 0: as many as there are cores.
 void in_parallel_with_progress(std::size_t count, const std::string& what,
-                               const std::function<void(std::size_t)>& work);
+                               const std::function<void(std::size_t)>& work, std::size_t most = 0);
 
 }  // namespace trainscope::cli

@@ -54,6 +54,8 @@ std::string initial_of(const program::Knob& knob) {
 
 #ifdef TRAINSCOPE_HAS_UI
 int draw_shelf(const LessonsOptions& options) {
+  if (!options.lessons.empty())
+    throw InputError("--png draws the shelf of the shipped lessons; leave out --lessons");
   if (options.look.present)
     throw InputError(
         "--present shows a lesson in front of a room, and this is a picture of all; "
@@ -97,7 +99,8 @@ int lessons_command(const LessonsOptions& options) {
   check_picture_file(options.png);
   if (!options.png.empty()) return draw_shelf(options);
   std::vector<report::LessonEntry> entries;
-  const scenario::Shelf shelf = scenario::readable_lessons(options.language);
+  const scenario::Shelf shelf = scenario::readable_lessons(
+      options.language, {{options.lessons.begin(), options.lessons.end()}, {}});
   for (const scenario::Lesson& lesson : shelf.lessons)
     entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
   if (options.json) {

@@ -112,12 +112,16 @@ void add_lesson_sides(Request& request, const Flags& flags) {
   }
 }
 
+scenario::LessonFolders folders_of(const RunOptions& options) {
+  return {{options.lessons.begin(), options.lessons.end()}, {}};
+}
+
 // What a link means, with the flags over it.
 Request read_link(const RunOptions& options, const Flags& flags) {
   const scenario::Link link = scenario::parse_link(options.what);
   Request request;
   if (!link.lesson.empty()) {
-    request.lesson = scenario::find_lesson(link.lesson, options.language);
+    request.lesson = scenario::find_lesson(link.lesson, options.language, folders_of(options));
     request.step = scenario::step_in(link, *request.lesson);
   }
   const bool alone = link.lesson.empty() && link.knobs.b.values().empty();
@@ -139,7 +143,7 @@ Request read_all_sides(const RunOptions& options) {
   Request request;
   if (!options.what.empty() && !options.what.ends_with(".toml")) refuse_file(options.what);
   if (!options.what.empty() && (!options.what.ends_with(".toml") || is_lesson_file(options.what))) {
-    request.lesson = scenario::find_lesson(options.what, options.language);
+    request.lesson = scenario::find_lesson(options.what, options.language, folders_of(options));
     add_lesson_sides(request, flags);
     return request;
   }
