@@ -41,6 +41,15 @@ void check_run_file(const std::string& file) {
 void check_page(const std::string& file) {
   check_ending("--html", "a page", file, {".html", ".htm"});
 }
+void check_sheet(const std::string& file) {
+  if (file == "-" || !file.ends_with(".pdf")) {
+    check_ending("--out", "a page", file == "-" ? "" : file, {".html", ".htm"});
+    return;
+  }
+  const std::string page = file.substr(0, file.size() - std::string_view(".pdf").size()) + ".html";
+  throw InputError("--out writes a page (HTML), and " + file + " is to be a PDF; write --out " +
+                   page + ", open it in a browser and print it there into a PDF");
+}
 void check_drawing(const std::string& file) {
   check_ending("--svg", "a drawing", file, {".svg"});
 }

@@ -10,6 +10,7 @@ namespace trainscope::cli {
 // and a device or pipe, /dev/stdout, may be called anything.
 void check_run_file(const std::string& file);      // --save: .tsrun
 void check_page(const std::string& file);          // --html: .html, .htm
+void check_sheet(const std::string& file);         // --out of a handout: the same; "-"
 void check_drawing(const std::string& file);       // --svg: .svg
 void check_picture_file(const std::string& file);  // --png: .png
 void check_trace_file(const std::string& file);  // --trace: .json, .json.gz; none: a folder's name

@@ -71,8 +71,10 @@ class Sheet {
   }
 
   std::string name_line() const {
-    return "<p class=\"who only-print\"><span>" + say("Name") + "</span><span>" + say("Date") +
-           "</span></p>";
+    const std::string& student = input_.student;
+    const std::string name = student.empty() ? "" : ": <b>" + html_text(student) + "</b>";
+    return std::string("<p class=\"who") + (student.empty() ? " only-print" : "") + "\"><span>" +
+           say("Name") + name + "</span><span>" + say("Date") + "</span></p>";
   }
 
   std::string caveat() const { return caveat_html(sheet_.caveat); }

@@ -16,6 +16,7 @@ namespace trainscope::report {
 struct HandoutInput {
   analysis::LessonSheet sheet;
   std::vector<const analysis::Run*> runs;  // A and B, as the lesson sets them
+  std::string student;                     // whose sheet it is; empty: a line for the name
   std::string version;                     // of Trainscope; empty: not shown
   // The right answers, their reasons, the explanations, the hints, the lecturer's notes, and what
   // the runs come to; without them it is a sheet to work on: the timelines without a total, and

@@ -6,6 +6,7 @@
 
 #include "cli/program.h"
 #include "report/markup.h"
+#include "scenario/answers.h"
 #include "scenario/sheet.h"
 
 using namespace trainscope;
@@ -82,6 +83,52 @@ TEST_CASE("handout refuses what is no lesson, and a language that there is not")
   refuses("handout pinned-vs-pageable --lang xx", 2, "there are en, de");
   refuses("handout pinned-vs-pageable --out /proc/none/h.html", 2, "/proc/none/h.html");
   refuses("handout", 2, "LESSON");
+}
+
+TEST_CASE("a handout is HTML: another ending is refused, and - is standard output") {
+  refuses("handout pinned-vs-pageable --out x.pdf", 2,
+          "write --out x.html, open it in a browser and print it there into a PDF");
+  refuses("handout pinned-vs-pageable --out x.txt", 2, "does not end in .html");
+  const Folder folder;
+  const std::string page = folder.file("h.htm");
+  CHECK(run("handout pinned-vs-pageable --out " + page).code == 0);
+  const Result shown = run("handout pinned-vs-pageable --out -");
+  CHECK(shown.code == 0);
+  CHECK(shown.out == read(page));
+  CHECK(shown.err.empty());
+}
+
+TEST_CASE("a handout takes the seed of a student, whose name stands on it") {
+  const std::vector<std::int64_t> seeds = scenario::find_lesson("amp-underflow").seeds;
+  const Result ada = run("handout amp-underflow --student 'Ada <L>' --no-answers --out -");
+  CHECK(ada.err.empty());
+  CHECK_THAT(ada.out,
+             Contains("Name: <b>Ada &lt;L&gt;</b>") &&
+                 Contains("seed " + std::to_string(scenario::seed_of_student("Ada <L>", seeds))));
+  refuses("handout amp-underflow --student Ada --seed 4", 2, "leave out --seed 4");
+  const Result odd = run("handout amp-underflow --no-answers --seed 1 --out -");
+  CHECK(odd.code == 0);
+  CHECK_THAT(odd.err, Contains("the seed 1 is none of those that amp-underflow lists (0, 4, 7,"));
+  CHECK(run("handout amp-underflow --no-answers --seed 4 --out -").err.empty());
+}
+
+TEST_CASE("a handout of a roster is a sheet for each student, called by the id") {
+  const Folder folder;
+  const std::string roster = folder.file("r.csv"), out = folder.file("sheets");
+  std::ofstream(roster) << "name,id\nAda,s/17\nBob,4\n";
+  const std::string what = "handout pinned-vs-pageable --roster " + roster;
+  const Result result = run(what + " --out " + out);
+  CHECK(result.code == 0);
+  CHECK_THAT(result.err, Contains("wrote 2 sheets into " + out));
+  CHECK_THAT(read(out + "/pinned-vs-pageable-s_17.html"), Contains("<b>Ada</b>"));
+  CHECK_THAT(read(out + "/pinned-vs-pageable-4.html"),
+             Contains("<b>Bob</b>") &&
+                 Contains("seed " + std::to_string(scenario::seed_of_student("Bob"))));
+  refuses(what, 2, "--out FOLDER");
+  refuses(what + " --out " + roster, 2, "name a folder");
+  refuses(what + " --student Ada --out " + out, 2, "leave out --student");
+  std::ofstream(roster) << "name,id\nAda,s/17\nBob,s_17\n";
+  refuses(what + " --out " + out, 2, "two students' sheets would be called");
 }
 
 TEST_CASE("a lesson's words are printed in its language") {
