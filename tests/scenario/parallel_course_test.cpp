@@ -313,27 +313,48 @@ TEST_CASE("hybrid-shard: parameters stay within a node, and a larger batch hides
   }
 }
 
+TEST_CASE("pipeline-bubble: the formula nearly holds, until the last stage is the longest") {
+  const Lesson lesson = scenario::find_lesson("pipeline-bubble");
+  const auto of_formula = [](const Run& run) {
+    const auto ranks = static_cast<double>(run.config.whole("parallel.world_size"));
+    const auto parts = static_cast<double>(run.config.whole("pipeline.microbatches"));
+    return value(run, "pipeline.bubble") * parts / (ranks - 1);
+  };
+  on_every_machine("pipeline-bubble", [&](const Run& gpipe, const Run& one_each) {
+    CHECK(of_formula(gpipe) > 1);
+    CHECK(of_formula(gpipe) < 1.2);
+    CHECK(of_formula(one_each) < 1.2);
+    CHECK(ratio(one_each, gpipe, "time.step") == Approx(1).epsilon(0.03));
+    CHECK(ratio(one_each, gpipe, "memory.peak_allocated") < 0.6);
+  });
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const std::vector<std::string> narrow{"precision=bf16"}, finer{"pipeline.microbatches=32"};
+    const Run gpipe = run_side(lesson, "A", machine, narrow);
+    const Run one_each = run_side(lesson, "B", machine, narrow);
+    CHECK(test::reached(test::step_of(lesson, "uneven"), gpipe, one_each));
+    CHECK(of_formula(one_each) > 1.3);
+    CHECK(value(run_side(lesson, "B", machine, finer), "pipeline.bubble") <
+          0.5 * value(run_side(lesson, "B", machine), "pipeline.bubble"));
+  }
+}
+
 TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream or stages differ") {
   const Lesson lesson = scenario::find_lesson("interleaved-pipeline");
   on_every_machine("interleaved-pipeline", [&](const Run& plain, const Run& interleaved) {
-    CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.7);
+    CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.6);
     CHECK(ratio(interleaved, plain, "time.step") < 0.95);
-    // The GPU that sends most is the first: its stages' activations and gradients, a micro-batch 20
-    // MiB, and its share of the sum of the embedding's gradients, of which the last has the rest.
-    const double sends = 8 * 20.0 * (1 << 20), sum = 50257.0 * 1280 * 4;
-    CHECK(ratio(interleaved, plain, "comm.bytes") ==
-          Approx((3 * sends + sum) / (sends + sum)).epsilon(0.01));
+    // The GPUs that send most are those between: an activation and a gradient of each micro-batch
+    // and stage, 40 MiB.
+    CHECK(value(plain, "comm.bytes") == Approx(8 * 2 * 40.0 * (1 << 20)).epsilon(0.01));
+    CHECK(ratio(interleaved, plain, "comm.bytes") == Approx(2).epsilon(0.01));
     CHECK(ratio(interleaved, plain, "memory.activations") > 1.3);
   });
   for (const std::string& machine : lesson.machines) {
     CAPTURE(machine);
     const Run plain = run_side(lesson, "A", machine), two = run_side(lesson, "B", machine);
     const Run one_stream = run_side(lesson, "B", machine, {"pipeline.batch_p2p_comm=true"});
-    const double bubble = ratio(one_stream, plain, "pipeline.bubble");
-    if (machine == "a100-sxm-8")
-      CHECK(bubble == Approx(0.953).margin(0.01));
-    else
-      CHECK(bubble > 1);
+    CHECK(ratio(one_stream, plain, "pipeline.bubble") > 1);
     CHECK(test::reached(test::step_of(lesson, "one-stream"), plain, one_stream));
     CHECK(ratio(one_stream, plain, "time.step") > 1.02);
     const Run four = run_side(lesson, "B", machine, {"pipeline.stages_per_rank=4"});
