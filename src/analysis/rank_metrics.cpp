@@ -59,6 +59,7 @@ AskedMetric asked_metric(std::string_view text) {
 
 std::optional<double> value_of(const Run& run, const AskedMetric& asked) {
   if (!asked.rank) return value_of(run.metrics, asked.metric->name);
+  if (!run.trace) return std::nullopt;  // a side that has not run
   require_rank(run, *asked.rank);
   return value_of(run.of_ranks->of(run, *asked.rank), asked.metric->name);
 }

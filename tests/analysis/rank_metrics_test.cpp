@@ -83,3 +83,9 @@ TEST_CASE("a rank that a run does not have is refused by name") {
   CHECK_THROWS_WITH(analysis::asked_metric("time.stop@1"),
                     Catch::Matchers::Contains("did you mean time.step"));
 }
+
+TEST_CASE("of a rank of a side that has not run nothing is known") {
+  analysis::Run unrun;
+  unrun.label = "A";
+  CHECK_FALSE(analysis::value_of(unrun, analysis::asked_metric("time.step@1")));
+}
