@@ -92,23 +92,29 @@ TEST_CASE("accumulation: memory stops falling where only the activations do") {
   CHECK(value(one, "memory.peak_allocated") > 0.9 * value(two, "memory.peak_allocated"));
 }
 
-TEST_CASE(
-    "checkpointing: the same losses to the last bit, less memory, about a quarter more time") {
+TEST_CASE("checkpointing: less memory, and as much more time as there is more arithmetic") {
   on_every_machine("checkpointing", [](const Run& a, const Run& b) {
-    CHECK(losses(a) == losses(b));
     const Pair pair{a, b};
     CHECK(ratio(pair, "memory.peak_allocated") < 0.6);
     CHECK(ratio(pair, "time.step") > 1.1);
-    CHECK(ratio(pair, "time.step") < 1.45);
+    CHECK(ratio(pair, "flops.step") < 1.34);
+    // Not the launches, of which the host has enough ahead.
+    CHECK(ratio(pair, "time.step") == Approx(ratio(pair, "flops.step")).epsilon(0.05));
+    CHECK(value(a, "gpu.idle") < 0.05 * value(a, "time.step"));
   });
 }
 
-TEST_CASE("checkpointing: the deeper the model, the more it saves") {
+TEST_CASE("checkpointing: the larger the batch, the more it saves") {
   const Lesson lesson = scenario::find_lesson("checkpointing");
-  const Pair four = run_on(lesson, kMachine);
-  const Pair eight = run_on(lesson, kMachine, {"model.blocks=8"});
-  CHECK(ratio(eight, "memory.peak_allocated") < 0.8 * ratio(four, "memory.peak_allocated"));
-  CHECK(ratio(eight, "time.step") == Approx(ratio(four, "time.step")).epsilon(0.1));
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Pair eight = run_on(lesson, machine);
+    const Pair more = run_on(lesson, machine, {"batch_size=16"});
+    CHECK(ratio(more, "memory.peak_allocated") < 0.9 * ratio(eight, "memory.peak_allocated"));
+    CHECK(ratio(more, "time.step") == Approx(ratio(eight, "time.step")).epsilon(0.05));
+    CHECK_FALSE(reached(step_of(lesson, "vary"), eight.a, eight.b));
+    CHECK(reached(step_of(lesson, "vary"), more.a, more.b));
+  }
 }
 
 TEST_CASE(
