@@ -271,8 +271,8 @@ void add_sms(Table& t) {
       of_sms(&SmFacts::theoretical));
   t.share(
       "occupancy.achieved", "achieved occupancy",
-      "warps that were on SMs with a block, of those that they could hold, while kernels ran: of "
-      "all kernels, also several at once",
+      "warps that were on SMs with a block, of those that they could hold, while the kernel that "
+      "takes longest ran: its own, and those of kernels beside it",
       of_sms(&SmFacts::achieved));
   t.add("sm.waves", "1", "waves",
         "rounds of blocks that the kernel that takes longest needs, alone on the GPU",

@@ -1,6 +1,9 @@
 #include "analysis/sm_use.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/block_cost.h"
@@ -45,15 +48,40 @@ IntervalSet kernels_of_first(const Measured& measured) {
   return first ? measured.kernels : of_gpu(measured, 0, 0).kernels;
 }
 
-void add_measured_use(const Measured& measured, SmFacts& facts) {
+// A device calls its kernels by names of its own: there its work tells which it is.
+bool carries_out(const trace::Trace& trace, const trace::Span& span,
+                 const program::Operation& operation) {
+  const trace::Detail* detail = trace.detail(span);
+  const auto* kernel = detail ? std::get_if<trace::KernelDetail>(detail) : nullptr;
+  return kernel && kernel->flops == operation.flops && kernel->bytes == operation.bytes &&
+         (trace::is_measured(trace) || trace.name(span) == operation.kernel);
+}
+
+// When GPU 0 carries one operation out, in the window.
+IntervalSet times_of(const Measured& measured, const program::Operation& operation) {
+  const trace::Trace& trace = *measured.trace;
+  std::vector<Interval> times;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const Interval clipped{std::max(span.start, measured.window.start),
+                           std::min(span.end(), measured.window.end)};
+    if (clipped.start >= clipped.end || !trace::is_kernel(span.category)) return;
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    const bool first = measured.rank < 0 || (lane.rank == 0 && lane.device <= 0);
+    if (lane.kind == trace::LaneKind::kStream && first && carries_out(trace, span, operation))
+      times.push_back(clipped);
+  });
+  return IntervalSet(std::move(times));
+}
+
+void add_measured_use(const Measured& measured, const program::Operation& longest, SmFacts& facts) {
   const machine::Gpu& gpu = measured.machine->gpu;
-  const IntervalSet kernels = kernels_of_first(measured);
+  const IntervalSet kernels = kernels_of_first(measured), one = times_of(measured, longest);
   const auto time = static_cast<double>(kernels.length());
   const double busy = area(*measured.trace, sim::kBusySmsLane, kernels);
-  const double warps = area(*measured.trace, sim::kResidentWarpsLane, kernels);
-  if (time == 0 || busy == 0) return;
-  facts.utilization = busy / (time * gpu.sm_count);
-  facts.achieved = warps / (busy * (gpu.threads_per_sm / machine::kWarp));
+  if (time > 0 && busy > 0) facts.utilization = busy / (time * gpu.sm_count);
+  const double sms = area(*measured.trace, sim::kBusySmsLane, one);
+  const double warps = area(*measured.trace, sim::kResidentWarpsLane, one);
+  if (sms > 0) facts.achieved = warps / (sms * (gpu.threads_per_sm / machine::kWarp));
 }
 
 // Of a training step most kernels are alike: each kind is carried out once.
@@ -84,7 +112,7 @@ SmFacts sm_facts(const Measured& measured) {
   facts.theoretical = run.occupancy.theoretical;
   facts.waves = static_cast<double>(run.waves);
   facts.tail_idle = run.tail_idle;
-  add_measured_use(measured, facts);
+  add_measured_use(measured, *longest, facts);
   return facts;
 }
 

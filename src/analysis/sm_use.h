@@ -12,12 +12,14 @@ struct SmFacts {
   std::optional<double> theoretical;  // occupancy, as the launch allows it
   std::optional<double> waves;        // of one kernel
   std::optional<double> tail_idle;    // SM time without a block in the last wave, of all
-  // While kernels run, in the window:
-  std::optional<double> utilization;  // SM time with a block
-  std::optional<double> achieved;     // warps on SMs with a block, of those that they could hold
+  // In the window: while kernels run, SM time with a block; while this one runs, warps on SMs with
+  // a block, of those that they could hold.
+  std::optional<double> utilization;
+  std::optional<double> achieved;
 };
 
-// Of the kernel that takes longest, alone on the GPU, but for the last two.
+// Of the kernel that takes longest, alone on the GPU, but for the last two: of all, and with those
+// that run beside it.
 SmFacts sm_facts(const Measured& measured);
 
 }  // namespace trainscope::analysis

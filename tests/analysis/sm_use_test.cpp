@@ -68,6 +68,18 @@ TEST_CASE("one block more than SMs takes a kernel twice as long") {
   CHECK_FALSE(analysis::value_of(one.metrics, "roofline.intensity"));
 }
 
+TEST_CASE("both occupancies are of the kernel that takes longest, whatever runs besides") {
+  for (const char* model : {"model.name=gpt2", "model.name=mlp"}) {
+    INFO(model);
+    // Products, and kernels whose warps fill the SMs far better than those of products.
+    const Run step = run({"workload=train", "machine=h200-1", model, "model.hidden=4096",
+                          "batch_size=8", "steps=3", "device=cuda"});
+    CHECK(value(step, "occupancy.theoretical") < 0.5);
+    CHECK(value(step, "occupancy.achieved") > 0);
+    CHECK(value(step, "occupancy.achieved") <= 1.001 * value(step, "occupancy.theoretical"));
+  }
+}
+
 TEST_CASE("33 registers a thread slow a kernel that 32 do not: the occupancy cliff") {
   const auto time = [](const char* registers) {
     return run({"workload=kernel", "machine=h200-1", "kernel.block=1024", "kernel.grid=26400",
