@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "trace/trace.h"
 
 namespace trainscope::analysis {
 
@@ -18,6 +21,26 @@ struct SheetOption {
   std::string text;
   bool right = false;
   std::string why;  // why one would think so, and what speaks against it
+};
+
+// Of which runs a column of a solution's table is: a side, before and after its knobs were turned.
+struct SheetColumn {
+  std::string side;  // "A"
+  std::string when;  // "before", "after"; empty: nothing of it is turned
+};
+
+// A row of it: a knob that is turned, or a metric.
+struct SheetChange {
+  std::string name;  // a knob's, as it is; what a metric is called
+  bool is_knob = false;
+  std::vector<std::string> values;  // by column, as they are read; empty: it does not apply
+};
+
+// With which knobs a task is done, and what they change.
+struct SheetSolution {
+  std::vector<SheetColumn> columns;
+  std::vector<SheetChange> changes;  // the knobs first
+  trace::OriginKind origin = trace::OriginKind::kSimulated;
 };
 
 enum class SheetAnswer : std::uint8_t {
@@ -35,7 +58,8 @@ struct SheetStep {
   std::string text;
   std::string asked;  // the same with blanks for what only the runs say: to work on
   std::string hint;
-  std::string explain;      // after the answer
+  std::string explain;                    // after the answer
+  std::optional<SheetSolution> solution;  // of a task; its explanation is of these runs then
   bool of_own_run = false;  // it speaks of knobs that a learner turned: sentences with numbers of
                             // that run, which nobody made, are left out of it
   SheetAnswer asks = SheetAnswer::kNone;

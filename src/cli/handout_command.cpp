@@ -70,7 +70,9 @@ std::string page_of(const HandoutOptions& options, const Request& request,
     runs.push_back(std::make_shared<const analysis::Run>(carry(label, config)));
   report::HandoutInput input;
   for (const RunPointer& run : runs) input.runs.push_back(run.get());
-  input.sheet = scenario::sheet_of(lesson, input.runs);
+  const scenario::SolvedSteps solved =
+      options.answers ? scenario::solve_steps(lesson, input.runs) : scenario::SolvedSteps();
+  input.sheet = scenario::sheet_of(lesson, input.runs, solved);
   input.student = student;
   input.version = TRAINSCOPE_VERSION;
   input.answers = options.answers;

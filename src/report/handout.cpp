@@ -12,6 +12,7 @@
 #include "report/page.h"
 #include "report/picture.h"
 #include "report/sections.h"
+#include "report/solution_table.h"
 #include "report/template.h"
 
 namespace trainscope::report {
@@ -216,7 +217,12 @@ class Sheet {
   std::string answer(const SheetStep& step) const {
     if (!input_.answers || step.before_run) return "";
     return undecided(step) + labelled("Answer", step.answer) +
-           labelled("What decides", step.depends) + labelled("Why", step.explain) + own_run(step);
+           labelled("What decides", step.depends) + solution(step) + labelled("Why", step.explain) +
+           own_run(step);
+  }
+
+  std::string solution(const SheetStep& step) const {
+    return step.solution ? solution_html(*step.solution, speech_of(sheet_)) : "";
   }
 
   std::string own_run(const SheetStep& step) const {

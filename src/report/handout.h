@@ -18,9 +18,9 @@ struct HandoutInput {
   std::vector<const analysis::Run*> runs;  // A and B, as the lesson sets them
   std::string student;                     // whose sheet it is; empty: a line for the name
   std::string version;                     // of Trainscope; empty: not shown
-  // The right answers, their reasons, the explanations, the hints, the lecturer's notes, and what
-  // the runs come to; without them it is a sheet to work on: the timelines without a total, and
-  // blanks for what is read of them.
+  // The right answers, their reasons, the knobs that do a task, the explanations, the hints, the
+  // lecturer's notes, and what the runs come to; without them it is a sheet to work on: the
+  // timelines without a total, and blanks for what is read of them.
   bool answers = true;
 };
 

@@ -33,12 +33,6 @@ struct ChosenSpan {
   Nanos start = 0;
 };
 
-// Knobs of each side that differ from what the lesson sets.
-struct TurnedKnobs {
-  program::Config a, b;
-  bool operator==(const TurnedKnobs&) const = default;
-};
-
 struct StepAnswer {
   std::string step;  // its id
   Answer answer;     // committed: it was given, or skipped

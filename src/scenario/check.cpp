@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/toml.h"
 #include "machine/machine.h"
+#include "scenario/check_solution.h"
 #include "scenario/check_sweep.h"
 #include "scenario/expected.h"
 #include "scenario/progress.h"
@@ -66,9 +67,11 @@ class Checker {
     check_minutes();
     check_required();
     for (const std::string& machine : machines()) check_on(machine);
-    for (const std::int64_t seed : lesson_.seeds) check_with(seed);
+    // With its own seed it was carried out on each machine.
+    for (const std::int64_t seed : lesson_.seeds)
+      if (seed != lesson_.common.whole("seed")) check_with(seed);
     check_announcements();
-    for (const Finding& one : check_sweep(lesson_)) add(one.place, one.sentence);
+    add_all(check_sweep(lesson_));
     return std::move(findings_);
   }
 
@@ -79,6 +82,9 @@ class Checker {
     };
     if (std::none_of(findings_.begin(), findings_.end(), same))
       findings_.push_back({place, sentence});
+  }
+  void add_all(const std::vector<Finding>& findings) {
+    for (const Finding& one : findings) add(one.place, one.sentence);
   }
   SourcePlace top() const { return {lesson_.file.string(), 1, 1}; }
 
@@ -192,6 +198,7 @@ class Checker {
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
       check_work({&a, &b}, machine);
       check_runs({&a, &b}, machine);
+      add_all(check_solutions(lesson_, {&a, &b}, machine));
     } catch (const Error& error) {
       add(top(), "it does not run on " + machine + ": " + error.what());
     }
@@ -207,6 +214,7 @@ class Checker {
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
       for (const Step& step : lesson_.steps) check_step(step, {&a, &b}, where);
       check_expectations({&a, &b}, where);
+      add_all(check_solutions(lesson_, {&a, &b}, where));
     } catch (const Error& error) {
       add(top(), "it does not run on " + where + ": " + error.what());
     }
@@ -280,11 +288,6 @@ class Checker {
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {
     for (const std::string* text : {&step.text, &step.explain, &step.hint}) fill_in(*text, sides);
     if (step.focus) check_focus(*step.focus, sides, machine);
-    if (step.done_expect) {
-      const bool already = step.done_expect->evaluate(sides).truth();
-      if (already && step.kind == StepKind::kVary)
-        add(step.place, "step " + step.id + " is done before the knob is turned, on " + machine);
-    }
     if (!step.question) return;
     const Question& question = *step.question;
     if (question.span) check_focus(*question.span, sides, machine);

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "scenario/named_span.h"
 #include "scenario/shared_runs.h"
+#include "scenario/solution.h"
 #include "scenario/task_knobs.h"
 
 namespace trainscope::scenario {
@@ -102,14 +103,6 @@ std::string words_of(const TurnedKnobs& knobs) {
   return words.empty() ? "nothing was turned" : words;
 }
 
-bool reached(const Expression& goal, const Sides& sides) {
-  try {
-    return goal.evaluate(sides).truth();
-  } catch (const InputError&) {
-    return false;  // a metric that the runs as turned do not have
-  }
-}
-
 std::string listed(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
@@ -136,7 +129,7 @@ Mark mark_task(const Lesson& lesson, const Step& step, const Answers& answers,
                           (others.size() == 1 ? " was" : " were") + " turned");
     return mark;
   }
-  if (reached(task, turned().sides())) mark.mark = MarkKind::kRight;
+  if (is_reached(task, turned().sides())) mark.mark = MarkKind::kRight;
   return mark;
 }
 

@@ -62,6 +62,14 @@ enum class StepKind { kScene, kPredict, kRun, kObserve, kExplain, kVary, kRecap 
 std::string_view name_of(StepKind kind);   // "predict"
 std::string_view title_of(StepKind kind);  // "Predict"
 
+// Knobs of each side that differ from what the lesson sets.
+struct TurnedKnobs {
+  program::Config a, b;
+  bool operator==(const TurnedKnobs&) const = default;
+
+  const program::Config& of(std::string_view label) const { return label == "B" ? b : a; }
+};
+
 struct Step {
   std::string id;
   StepKind kind = StepKind::kScene;
@@ -74,9 +82,11 @@ struct Step {
   PauseAt pause_at = PauseAt::kNowhere;
   std::string done_action;  // an action's id
   std::optional<Expression> done_expect;
-  std::optional<Expression> goal;  // of the problem level
-  std::vector<std::string>
-      goal_knobs;  // that what is asked is to be done with; empty: the lesson's
+  std::optional<Expression> goal;       // of the problem level
+  std::vector<std::string> goal_knobs;  // to do with what is asked; empty: those the lesson shows
+  // Knobs with which the goal, or what done_when expects, holds: of a vary step, which begins with
+  // the lesson's own.
+  std::optional<TurnedKnobs> solution;
   SourcePlace place;
 };
 

@@ -8,6 +8,7 @@
 #include "base/toml.h"
 #include "machine/machine.h"
 #include "scenario/lesson.h"
+#include "scenario/solution.h"
 #include "scenario/toml_fields.h"
 
 namespace trainscope::scenario {
@@ -124,6 +125,21 @@ std::vector<std::string> read_goal_knobs(const Fields& fields) {
   return knobs;
 }
 
+void read_goal(const toml::table& table, const std::string& file, Step& step) {
+  const Fields fields(table, file, "a goal");
+  fields.only({"expect", "knobs"});
+  step.goal = fields.expression("expect");
+  step.goal_knobs = read_goal_knobs(fields);
+}
+
+void read_step_knobs(const Fields& fields, Step& step) {
+  if (!step.goal_knobs.empty()) fields.fail("knobs", "the goal names its knobs; leave these out");
+  if (!step.goal && !step.done_expect)
+    fields.fail("knobs",
+                "knobs are what a step asks to turn: it needs done_when.expect or a goal");
+  step.goal_knobs = read_goal_knobs(fields);
+}
+
 PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
   if (!focus || focus->lane.empty())
     fields.fail("pause_at",
@@ -135,7 +151,7 @@ PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
 Step read_step(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a step");
   fields.only({"id", "kind", "text", "hide", "hint", "pause_at", "explain", "question", "focus",
-               "done_when", "goal", "knobs"});
+               "done_when", "goal", "knobs", "solution"});
   Step step;
   step.place = fields.place();
   step.id = fields.text("id");
@@ -154,19 +170,10 @@ Step read_step(const toml::table& table, const std::string& file) {
   if (const toml::table* focus = fields.table("focus")) step.focus = read_focus(*focus, file);
   if (fields.find("pause_at")) step.pause_at = read_pause(fields, step.focus);
   if (const toml::table* done = fields.table("done_when")) read_done_when(*done, file, step);
-  if (const toml::table* goal = fields.table("goal")) {
-    const Fields inner(*goal, file, "a goal");
-    inner.only({"expect", "knobs"});
-    step.goal = inner.expression("expect");
-    step.goal_knobs = read_goal_knobs(inner);
-  }
-  if (fields.find("knobs")) {
-    if (!step.goal_knobs.empty()) fields.fail("knobs", "the goal names its knobs; leave these out");
-    if (!step.goal && !step.done_expect)
-      fields.fail("knobs",
-                  "knobs are what a step asks to turn: it needs done_when.expect or a goal");
-    step.goal_knobs = read_goal_knobs(fields);
-  }
+  if (const toml::table* goal = fields.table("goal")) read_goal(*goal, file, step);
+  if (fields.find("knobs")) read_step_knobs(fields, step);
+  if (const toml::table* solution = fields.table("solution"))
+    step.solution = read_solution(*solution, file, step);
   if (step.kind == StepKind::kPredict && !step.question)
     fields.fail("a predict step needs a [step.question]");
   return step;
@@ -230,6 +237,7 @@ void check_steps(const Fields& fields, const Lesson& lesson) {
     if (step.focus && step.focus->panel == "sweep" && !lesson.sweep)
       throw InputError(describe(step.focus->place) + "step " + step.id +
                        " points at the sweep, and the lesson has none; write a [sweep]");
+  for (const Step& step : lesson.steps) check_shown(lesson, step);
   for (std::size_t i = 0; i < lesson.steps.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (lesson.steps[i].id == lesson.steps[j].id)

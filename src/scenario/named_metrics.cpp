@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "scenario/grade.h"
+
 namespace trainscope::scenario {
 namespace {
 
@@ -40,14 +42,22 @@ std::string words_of(const Lesson& lesson) {
   return all;
 }
 
-}  // namespace
-
-std::vector<const analysis::Metric*> named_metrics(const Lesson& lesson) {
-  const std::string words = words_of(lesson);
+std::vector<const analysis::Metric*> named_in(std::string_view words) {
   std::vector<const analysis::Metric*> named;
   for (const analysis::Metric& metric : analysis::metrics())
     if (names(words, metric.name)) named.push_back(&metric);
   return named;
+}
+
+}  // namespace
+
+std::vector<const analysis::Metric*> named_metrics(const Lesson& lesson) {
+  return named_in(words_of(lesson));
+}
+
+std::vector<const analysis::Metric*> metrics_of_goal(const Step& step) {
+  const Expression* goal = task_of(step);
+  return named_in(step.explain + "\n" + (goal ? goal->text() : ""));
 }
 
 }  // namespace trainscope::scenario

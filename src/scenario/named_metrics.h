@@ -10,5 +10,7 @@ namespace trainscope::scenario {
 
 // In registry order.
 std::vector<const analysis::Metric*> named_metrics(const Lesson& lesson);
+// The same of what a step's explanation and its goal name.
+std::vector<const analysis::Metric*> metrics_of_goal(const Step& step);
 
 }  // namespace trainscope::scenario

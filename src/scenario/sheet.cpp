@@ -13,6 +13,7 @@
 #include "scenario/named_metrics.h"
 #include "scenario/progress.h"
 #include "scenario/sentences.h"
+#include "scenario/sheet_solution.h"
 #include "scenario/translation.h"
 
 namespace trainscope::scenario {
@@ -23,7 +24,8 @@ using analysis::SheetStep;
 
 // Both runs, and their configs alone, which a learner knows before anything has run.
 struct Known {
-  Known(const Lesson& of, const Sides& sides) : after(sides), decimal(of.decimal()), lesson(&of) {
+  Known(const Lesson& of, const Sides& sides, const SolvedSteps& steps)
+      : after(sides), decimal(of.decimal()), lesson(&of), solved(&steps) {
     for (std::size_t i = 0; i < sides.size() && i < configs.size(); ++i) {
       configs[i].label = sides[i]->label;
       configs[i].config = sides[i]->config;
@@ -35,6 +37,7 @@ struct Known {
   Sides after;
   char decimal;  // of the lesson's language
   const Lesson* lesson;
+  const SolvedSteps* solved;
   // Of lanes and spans; English where the lesson's texts are.
   Speech speech() const { return lesson->language == kEnglish ? Speech() : Speech{lesson->words}; }
   std::string unit_of(const Question& question) const {
@@ -102,7 +105,13 @@ void add_question(SheetStep& step, const Question& question, const Known& known)
 
 void add_explanation(SheetStep& step, const Step& from, const Known& known) {
   step.explain = known.fill(from.explain, known.after);
-  if (from.kind != StepKind::kVary || placeholders(from.explain).empty()) return;
+  if (from.kind != StepKind::kVary) return;
+  if (const auto found = known.solved->find(from.id); found != known.solved->end()) {
+    step.explain = known.fill(from.explain, found->second.sides);
+    step.solution = sheet_solution(from, known.after, found->second, known.decimal);
+    return;
+  }
+  if (placeholders(from.explain).empty()) return;
   // The knobs as the learner left them are not known here, and without runs nothing is.
   step.explain = without_blanks(known.fill(from.explain, Sides{}));
   step.of_own_run = true;
@@ -136,8 +145,9 @@ SheetStep step_of(const Step& from, const Known& known, bool before_run) {
 
 }  // namespace
 
-analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides) {
-  const Known known(lesson, sides);
+analysis::LessonSheet sheet_of(const Lesson& lesson, const Sides& sides,
+                               const SolvedSteps& solved) {
+  const Known known(lesson, sides, solved);
   analysis::LessonSheet sheet;
   sheet.language = lesson.language;
   sheet.words = lesson.words;

@@ -52,6 +52,24 @@ TEST_CASE("handout writes one page, in the language and on the machine asked for
   CHECK(read(other) == html);
 }
 
+TEST_CASE(
+    "a handout says how a task is done and what it changes, a sheet to work on says neither") {
+  const Folder folder;
+  const std::string told = folder.file("h.html"), asked = folder.file("s.html"),
+                    german = folder.file("de.html");
+  run("handout pinned-vs-pageable --out " + told);
+  const std::string html = read(told);
+  const std::string task = html.substr(html.find("class=\"answer solution\""), 2000);
+  CHECK(count(html, "class=\"answer solution\"") == 1);
+  CHECK_THAT(task, Contains("SIMULATED") && Contains("<code>copy.bytes</code>") &&
+                       Contains("<b>4 KiB</b>") && Contains("A before") && Contains("B after") &&
+                       Contains("times as long at 4 KiB"));
+  run("handout pinned-vs-pageable --no-answers --out " + asked);
+  CHECK_THAT(read(asked), !Contains("4 KiB") && !Contains("class=\"answer"));
+  run("handout pinned-vs-pageable --lang de --out " + german);
+  CHECK_THAT(read(german), Contains("Lösung") && Contains("A vorher") && Contains("B nachher"));
+}
+
 TEST_CASE("a lesson on a machine that its text is not written for says so wherever it is told") {
   const Folder folder;
   const std::string page = folder.file("h.html"), caveat = "on t4-1 it need not hold.";

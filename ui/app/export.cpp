@@ -46,7 +46,9 @@ std::string handout_of(const Workspace& workspace, bool answers) {
   input.runs = workspace.lesson_sides();
   if (input.runs.size() != 2)
     throw InputError("There is nothing to write yet: let the runs end first.");
-  input.sheet = scenario::sheet_of(lesson->lesson, input.runs);
+  const scenario::SolvedSteps solved =
+      answers ? scenario::solve_steps(lesson->lesson, input.runs) : scenario::SolvedSteps();
+  input.sheet = scenario::sheet_of(lesson->lesson, input.runs, solved);
   input.version = TRAINSCOPE_VERSION;
   input.answers = answers;
   return report::handout_html(input);

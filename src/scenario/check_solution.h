@@ -1,0 +1,18 @@
+// What `trainscope check` demands of the solutions of a lesson's vary steps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/check.h"
+#include "scenario/expression.h"
+
+namespace trainscope::scenario {
+
+// What a step asks for does not hold on the lesson's own runs, and does once they are carried out
+// again with the step's solution, of which its explanation can be told. `where` names these runs in
+// sentences: "t4-1", "h200-1 with seed 4".
+std::vector<Finding> check_solutions(const Lesson& lesson, const Sides& sides,
+                                     const std::string& where);
+
+}  // namespace trainscope::scenario
