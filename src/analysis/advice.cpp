@@ -56,10 +56,18 @@ bool may_turn_channels(const Run& run) {
          (may_turn(run, "memory_format") && run.config.word("memory_format") != "channels_last");
 }
 
-// Fused programs are built for one GPU.
+// Fused programs are built for one GPU and for ranks that have the whole model.
 bool may_fuse(const Run& run) {
-  return !run.program || (may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse") &&
-                          run.config.word("parallel.strategy") == "none");
+  if (!run.program) return true;
+  const std::string& strategy = run.config.word("parallel.strategy");
+  return may_turn(run, "compile.fuse") && !is_set_on(run, "compile.fuse") &&
+         (strategy == "none" || strategy == "ddp" || strategy == "fsdp");
+}
+
+// All gradients are ready when the one compiled backward ends.
+bool sums_behind_backward(const Run& run) {
+  return run.program && may_turn(run, "compile.optimize_ddp") &&
+         !run.config.flag("compile.optimize_ddp");
 }
 
 // A workload that is no training: one kernel, copy or collective, again and again.
@@ -107,8 +115,13 @@ bool sums_narrow(const trace::Trace& trace) {
 }
 
 std::string ddp_advice(const Run& run, const Speech& speech) {
-  std::vector<std::string> tries{speech.say("other buckets (bucket_cap_mb)"),
-                                 speech.say("no_sync() between updates")};
+  std::vector<std::string> tries;
+  if (sums_behind_backward(run))
+    tries.push_back(
+        speech.say("torch._dynamo.config.optimize_ddp = True, which cuts the compiled backward at "
+                   "its buckets and so hides their sums"));
+  tries.push_back(speech.say("other buckets (bucket_cap_mb)"));
+  tries.push_back(speech.say("no_sync() between updates"));
   if (run.program
           ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
           : !sums_narrow(*run.trace))

@@ -93,6 +93,8 @@ constexpr std::array kNeeds{
          "interleaved_1f1b"},
     Need{"sampler. uneven_batches", "parallel.strategy", "ddp|fsdp"},
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
+    Need{"compile.optimize_ddp", "parallel.strategy", "ddp"},
+    Need{"compile.optimize_ddp", "compile.fuse", "true", 0, "compile.cuda_graph=false"},
     Need{"fsdp.shard_degree", "parallel.world_size", "", 1},
     Need{"fsdp.reshard_after_forward", "fsdp.wrap", "block"},
     Need{"fsdp.reduce_dtype", "fsdp.param_dtype", "bf16"},

@@ -286,6 +286,12 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("mode=\"reduce-overhead\"")
       .help("torch.compile replays forward and backward as a CUDA graph each")
       .into(t);
+  flag("compile.optimize_ddp", true)
+      .pytorch("torch._dynamo.config.optimize_ddp")
+      .help(
+          "torch.compile cuts the model at DistributedDataParallel's buckets, so that a bucket is "
+          "summed while the backward of the next piece runs; else all are behind one backward")
+      .into(t);
   whole("loop.item_every", 0, 0, 1e6)
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")

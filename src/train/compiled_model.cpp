@@ -1,7 +1,11 @@
 #include "train/compiled_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace trainscope::train {
 namespace {
@@ -20,9 +24,10 @@ std::int64_t rounded(std::int64_t bytes) {
 }
 
 void note_operands(const program::Program& program, const std::vector<PlannedLaunch>& launches,
-                   const CompiledRange& range, std::set<Index>& used) {
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    const program::Operation& one = program.operations[launches[i].operation];
+                   std::set<Index>& used) {
+  for (const PlannedLaunch& launch : launches) {
+    if (!launch.is_compiled()) continue;
+    const program::Operation& one = program.operations[launch.operation];
     used.insert(one.reads.begin(), one.reads.end());
     used.insert(one.writes.begin(), one.writes.end());
   }
@@ -53,15 +58,19 @@ std::int64_t take_out(program::Program& program, const std::set<Index>& used, Pl
 }  // namespace
 
 CompiledModel::CompiledModel(program::Program& program, const program::Config& config,
-                             const Compilation& compilation)
+                             const TrainSettings& settings, int pieces)
     : program_(program),
       has_guards_(config.word("host.profile") != "native"),
-      cuda_graph_(compilation.cuda_graph) {
+      cuda_graph_(settings.compile.cuda_graph),
+      forward_(static_cast<std::size_t>(pieces)),
+      backward_(static_cast<std::size_t>(pieces)) {
   if (!cuda_graph_) return;
-  for (const auto& [call, name] : {std::pair{&forward_, "forward"}, {&backward_, "backward"}}) {
-    call->graph = static_cast<Index>(program.graphs.size());
-    program.graphs.push_back({name});
-  }
+  for (const auto& [calls, name] : {std::pair{&forward_, "forward"}, {&backward_, "backward"}})
+    for (std::size_t piece = 0; piece < calls->size(); ++piece) {
+      (*calls)[piece].graph = static_cast<Index>(program.graphs.size());
+      program.graphs.push_back(
+          {pieces == 1 ? name : fmt::format("{} of piece {}", name, piece + 1)});
+    }
   pool_ = add_buffer(program, "pool of the CUDA graphs", 0, program::MemoryKind::kDevice,
                      program::Role::kActivation);
 }
@@ -69,49 +78,89 @@ CompiledModel::CompiledModel(program::Program& program, const program::Config& c
 void CompiledModel::lay_out(Plan& plan) {
   if (!cuda_graph_) return;
   std::set<Index> used;
-  note_operands(program_, plan.forward, plan.compiled_forward, used);
-  note_operands(program_, plan.backward, plan.compiled_backward, used);
+  note_operands(program_, plan.forward, used);
+  note_operands(program_, plan.backward, used);
   std::int64_t& bytes = program_.buffers[pool_].bytes;
   bytes = std::max(bytes, take_out(program_, used, plan));
 }
 
-void CompiledModel::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
-                            const CompiledRange& compiled, const Launch& launch) {
+void CompiledModel::look_up(ThreadWriter& main) const {
   if (has_guards_)
     main.add(program::HostWork{kGuards, false, true, true}, "TorchDynamo Cache Lookup");
-  if (cuda_graph_ && forward_.made == 0) main.add(program::Alloc{pool_, 0});
-  carry_out(main, forward_, launches, compiled, launch);
+}
+
+void CompiledModel::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
+                            const WriteLaunch& launch) {
+  look_up(main);
+  if (cuda_graph_ && forward_.front().made == 0) main.add(program::Alloc{pool_, 0});
+  for (std::size_t i = 0; i < launches.size();) {
+    const Range piece{i, end_of_piece(launches, i)};
+    if (!launches[i].is_compiled()) {
+      for (; i < piece.end; ++i) launch(main, launches[i]);
+      continue;
+    }
+    if (launches[i].piece > 0) main.add(program::FrameworkCall{}, "CompiledFunction");
+    carry_out(main, forward_[static_cast<std::size_t>(launches[i].piece)], launches, piece, launch);
+    i = piece.end;
+  }
 }
 
 void CompiledModel::backward(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches,
-                             const CompiledRange& compiled, const Launch& launch) {
-  autograd.add(program::FrameworkCall{}, "CompiledFunctionBackward");
-  carry_out(autograd, backward_, launches, compiled, launch);
+                             const WriteLaunch& launch, const Done& done) {
+  for (std::size_t i = 0; i < launches.size();) {
+    const Range piece{i, end_of_piece(launches, i)};
+    if (launches[i].is_compiled()) {
+      autograd.add(program::FrameworkCall{}, "CompiledFunctionBackward");
+      carry_out(autograd, backward_[static_cast<std::size_t>(launches[i].piece)], launches, piece,
+                launch);
+      for (; i < piece.end; ++i) done(i);
+      continue;
+    }
+    for (; i < piece.end; ++i) {
+      launch(autograd, launches[i]);
+      done(i);
+    }
+  }
+}
+
+WriteLaunch CompiledModel::forward_by_pieces(const WriteLaunch& launch) const {
+  return [this, launch, piece = PlannedLaunch::kNotCompiled](ThreadWriter& main,
+                                                             const PlannedLaunch& one) mutable {
+    if (std::exchange(piece, one.piece) != one.piece && one.is_compiled()) look_up(main);
+    launch(main, one);
+  };
+}
+
+WriteLaunch CompiledModel::backward_by_pieces(const WriteLaunch& launch) const {
+  return [launch, piece = PlannedLaunch::kNotCompiled](ThreadWriter& autograd,
+                                                       const PlannedLaunch& one) mutable {
+    if (std::exchange(piece, one.piece) != one.piece && one.is_compiled())
+      autograd.add(program::FrameworkCall{}, "CompiledFunctionBackward");
+    launch(autograd, one);
+  };
 }
 
 void CompiledModel::carry_out(ThreadWriter& thread, Call& call,
-                              const std::vector<PlannedLaunch>& launches,
-                              const CompiledRange& compiled, const Launch& launch) {
+                              const std::vector<PlannedLaunch>& launches, Range piece,
+                              const WriteLaunch& launch) const {
   const std::int64_t made = call.made++;
   if (!cuda_graph_ || made == 0) {
-    for (const PlannedLaunch& one : launches) launch(thread, one);
+    for (std::size_t i = piece.begin; i < piece.end; ++i) launch(thread, launches[i]);
     return;
   }
-  for (std::size_t i = 0; i < compiled.begin; ++i) launch(thread, launches[i]);
-  if (made == 1) capture(thread, call.graph, launches, compiled, launch);
+  if (made == 1) capture(thread, call.graph, launches, piece, launch);
   thread.add(program::GraphLaunch{call.graph, 0});
-  for (std::size_t i = compiled.begin; i < compiled.end; ++i)
+  for (std::size_t i = piece.begin; i < piece.end; ++i)
     for (const Index buffer : launches[i].freed) thread.add(program::Free{buffer});
-  for (std::size_t i = compiled.end; i < launches.size(); ++i) launch(thread, launches[i]);
 }
 
 // torch.cuda.graph waits for the device before it begins.
 void CompiledModel::capture(ThreadWriter& thread, Index graph,
-                            const std::vector<PlannedLaunch>& launches,
-                            const CompiledRange& compiled, const Launch& launch) const {
+                            const std::vector<PlannedLaunch>& launches, Range piece,
+                            const WriteLaunch& launch) const {
   thread.add(program::DeviceSync{});
   thread.add(program::BeginCapture{graph, 0});
-  for (std::size_t i = compiled.begin; i < compiled.end; ++i)
+  for (std::size_t i = piece.begin; i < piece.end; ++i)
     launch(thread, {launches[i].operation, {}, {}});
   thread.add(program::EndCapture{graph});
   thread.add(program::GraphInstantiate{graph});

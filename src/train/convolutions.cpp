@@ -152,15 +152,10 @@ const Convolutions::Call* Convolutions::call_of(Index id) {
   return &calls_.emplace(id, call).first->second;
 }
 
-void Convolutions::expand(std::vector<PlannedLaunch>& launches, CompiledRange& compiled) {
+void Convolutions::expand(std::vector<PlannedLaunch>& launches) {
   std::vector<PlannedLaunch> result;
   result.reserve(launches.size());
-  CompiledRange moved = compiled;
-  for (std::size_t i = 0; i <= launches.size(); ++i) {
-    if (i == compiled.begin) moved.begin = result.size();
-    if (i == compiled.end) moved.end = result.size();
-    if (i == launches.size()) break;
-    PlannedLaunch& launch = launches[i];
+  for (PlannedLaunch& launch : launches) {
     const Call* call = call_of(launch.operation);
     if (!call) {
       result.push_back(std::move(launch));
@@ -168,7 +163,7 @@ void Convolutions::expand(std::vector<PlannedLaunch>& launches, CompiledRange& c
     }
     const std::size_t first = result.size();
     for (const Index operation : call->operations)
-      result.push_back({operation, {}, {}, result.size() > first, launch.block});
+      result.push_back({operation, {}, {}, result.size() > first, launch.block, launch.piece});
     result[first].allocated = std::move(launch.allocated);
     result.back().freed = std::move(launch.freed);
     if (call->workspace == kNoIndex) continue;
@@ -176,15 +171,10 @@ void Convolutions::expand(std::vector<PlannedLaunch>& launches, CompiledRange& c
     result.back().freed.insert(result.back().freed.begin(), call->workspace);
   }
   launches = std::move(result);
-  compiled = moved;
 }
 
 void Convolutions::expand(Plan& plan) {
-  CompiledRange none;
-  expand(plan.forward, plan.compiled_forward);
-  expand(plan.loss, none);
-  expand(plan.scale, none);
-  expand(plan.backward, plan.compiled_backward);
+  for (auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward}) expand(*list);
 }
 
 void Convolutions::search(ThreadWriter& thread, const PlannedLaunch& launch, Index stream) {

@@ -39,8 +39,7 @@ class Convolutions {
     std::size_t computes = 0;  // the place of the one that computes
   };
 
-  // `compiled`: the launches of the list that torch.compile compiles, wherever they come to stand.
-  void expand(std::vector<PlannedLaunch>& launches, CompiledRange& compiled);
+  void expand(std::vector<PlannedLaunch>& launches);
   const Call* call_of(program::Index operation);
   static void try_out(ThreadWriter& thread, const Call& call, program::Index stream);
   Call make_call(const machine::ConvolutionPlan& plan, program::Index operation, bool trial);

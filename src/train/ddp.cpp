@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -21,14 +20,6 @@ using program::kNoIndex;
 constexpr Index kComputeStream = 0;
 constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was used
 
-BucketCaps caps_of(const program::Config& config) {
-  constexpr double kMebibyte = 1 << 20;
-  BucketCaps caps;
-  if (!config.is_set("ddp.bucket_cap_mb")) return caps;
-  caps.first = caps.others = std::llround(config.number("ddp.bucket_cap_mb") * kMebibyte);
-  return caps;
-}
-
 }  // namespace
 
 Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
@@ -36,7 +27,7 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
     : program_(program),
       ranks_(ranks),
       type_(program.buffers[model.parameters.front()].type),
-      caps_(caps_of(config)),
+      caps_(bucket_caps(config)),
       find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
       views_(config.flag("ddp.gradient_as_bucket_view")),
       broadcast_buffers_(config.flag("ddp.broadcast_buffers")),
@@ -233,7 +224,9 @@ std::string Ddp::node_of(const program::Operation& operation, std::size_t parame
   return linear ? name.substr(0, name.rfind('.')) : name;
 }
 
-// Where the gradient of each parameter is written last, in the order in which the hooks run.
+// Where the gradient of each parameter is written last, in the order in which the hooks run. Those
+// of a compiled piece run once its backward is done, in the order in which it was given its
+// parameters.
 std::vector<Ddp::Arrival> Ddp::arrivals(const std::vector<PlannedLaunch>& launches) const {
   std::map<Index, std::size_t> parameter_of;  // by gradient
   for (std::size_t i = 0; i < parameters_.size(); ++i)
@@ -251,6 +244,9 @@ std::vector<Ddp::Arrival> Ddp::arrivals(const std::vector<PlannedLaunch>& launch
           program_.buffers[parameters_[found->second].value].name.ends_with("bias");
       const bool linear = std::holds_alternative<program::Linear>(operation.function);
       last[found->second] = {i, linear && !is_bias ? 1 : place, found->second, node};
+      if (!launches[i].is_compiled()) continue;
+      last[found->second].place = 0;
+      nodes[node] = end_of_piece(launches, i) - 1;
     }
   }
   std::vector<Arrival> order;

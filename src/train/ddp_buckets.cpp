@@ -1,9 +1,18 @@
 #include "train/ddp_buckets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace trainscope::train {
+
+BucketCaps bucket_caps(const program::Config& config) {
+  constexpr double kMebibyte = 1 << 20;
+  BucketCaps caps;
+  if (!config.is_set("ddp.bucket_cap_mb")) return caps;
+  caps.first = caps.others = std::llround(config.number("ddp.bucket_cap_mb") * kMebibyte);
+  return caps;
+}
 
 Assignment assign_buckets(const std::vector<std::int64_t>& bytes, const BucketCaps& caps) {
   Assignment buckets;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "program/config.h"
+
 namespace trainscope::train {
 
 // What buckets close at. The first is small, so that the first all-reduce starts early, unless the
@@ -13,6 +15,8 @@ struct BucketCaps {
   std::int64_t first = 1 << 20;
   std::int64_t others = 25 << 20;
 };
+
+BucketCaps bucket_caps(const program::Config& config);
 
 // Places of tensors, bucket after bucket. A bucket closes with the tensor that takes it to its cap:
 // No tensor is divided.

@@ -301,7 +301,7 @@ void Fsdp::wait_for_update(ThreadWriter& main) {
 }
 
 void Fsdp::forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
-                   const LaunchWriter& launch) {
+                   const WriteLaunch& launch) {
   const std::vector<Range> ranges = ranges_of(launches);
   order_.clear();
   wait_for_update(main);
@@ -419,7 +419,7 @@ void Fsdp::end_backward(ThreadWriter& autograd) {
 }
 
 void Fsdp::backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
-                    const LaunchWriter& launch, bool sums) {
+                    const WriteLaunch& launch, bool sums) {
   if (!whole_there_) {
     std::set<Index> missing;
     for (const Unit& unit : units_)

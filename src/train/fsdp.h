@@ -48,11 +48,11 @@ class Fsdp {
 
   // The model's launches, with what comes before and after each unit's.
   void forward(ThreadWriter& main, const std::vector<PlannedLaunch>& launches,
-               const LaunchWriter& launch);
+               const WriteLaunch& launch);
   // Without `sums` the gradients stay whole, for a later one to add to
   // (set_requires_gradient_sync).
   void backward(ThreadWriter& autograd, std::vector<PlannedLaunch> launches,
-                const LaunchWriter& launch, bool sums);
+                const WriteLaunch& launch, bool sums);
   // zero_grad(set_to_none=True).
   void drop_gradients(ThreadWriter& main);
   // What is asked of the gradients of all ranks, of which each looks at those of its parts.

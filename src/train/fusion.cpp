@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "train/fusion_loop.h"
 #include "train/kernels.h"
@@ -24,7 +24,7 @@ struct Node {
   std::vector<Index> operations;
   FusionLoop loop;
   bool generated = false;  // by Inductor; else a call of a library
-  bool compiled = false;
+  PlannedLaunch like;      // where it stands; of what is not compiled, all that is known of it
 };
 
 // Draws from the one stream of random numbers stay in their order.
@@ -53,13 +53,14 @@ class Grouping {
  public:
   explicit Grouping(const program::Program& program) : program_(program) {}
 
-  void add(Index operation) {
+  void add(const PlannedLaunch& like) {
+    const Index operation = like.operation;
     const Operation& one = program_.operations[operation];
     const std::optional<FusionLoop> loop = fusion_loop(one.function);
     const Uses uses = uses_of(one);
     const std::size_t node = loop ? find(one, *loop, uses) : nodes_.size();
     if (node == nodes_.size()) {
-      nodes_.push_back({{operation}, loop.value_or(FusionLoop()), loop.has_value(), true});
+      nodes_.push_back({{operation}, loop.value_or(FusionLoop()), loop.has_value(), like});
     } else {
       join(nodes_[node], operation, *loop);
     }
@@ -277,18 +278,12 @@ class Fuser {
       : program_(program), traffic_(program, own, kept), first_(first) {}
 
   void run(Plan& plan) {
-    const CompiledRange none;
-    const std::vector<PlannedLaunch>* lists[] = {&plan.forward, &plan.loss, &plan.scale,
-                                                 &plan.backward};
-    const CompiledRange* ranges[] = {&plan.compiled_forward, &none, &none, &plan.compiled_backward};
-    for (std::size_t i = 0; i < std::size(lists); ++i) nodes_[i] = group(*lists[i], *ranges[i]);
-    for (const std::vector<Node>& nodes : nodes_)
-      for (const Node& node : nodes) traffic_.add(node);
-    plan.forward = launches(nodes_[0], plan.compiled_forward);
-    CompiledRange ignored;
-    plan.loss = launches(nodes_[1], ignored);
-    plan.scale = launches(nodes_[2], ignored);
-    plan.backward = launches(nodes_[3], plan.compiled_backward);
+    std::vector<PlannedLaunch>* lists[] = {&plan.forward, &plan.loss, &plan.scale, &plan.backward};
+    std::vector<std::vector<Node>> nodes;
+    for (const std::vector<PlannedLaunch>* list : lists) nodes.push_back(group(*list));
+    for (const std::vector<Node>& of_list : nodes)
+      for (const Node& node : of_list) traffic_.add(node);
+    for (std::size_t i = 0; i < nodes.size(); ++i) *lists[i] = launches(nodes[i]);
     program_.operations.resize(first_);
     program_.operations.insert(program_.operations.end(),
                                std::make_move_iterator(operations_.begin()),
@@ -307,28 +302,31 @@ class Fuser {
   }
 
   // What is not compiled is a node of its own.
-  std::vector<Node> group(const std::vector<PlannedLaunch>& launches,
-                          const CompiledRange& range) const {
+  std::vector<Node> group(const std::vector<PlannedLaunch>& launches) const {
     std::vector<Node> nodes;
-    const auto alone = [&](std::size_t i) { nodes.push_back({{launches[i].operation}, {}}); };
-    for (std::size_t i = 0; i < range.begin; ++i) alone(i);
-    Grouping grouping(program_);
-    for (std::size_t i = range.begin; i < range.end; ++i) grouping.add(launches[i].operation);
-    for (Node& node : grouping.nodes()) nodes.push_back(std::move(node));
-    for (std::size_t i = range.end; i < launches.size(); ++i) alone(i);
+    for (std::size_t i = 0; i < launches.size();) {
+      if (!launches[i].is_compiled()) {
+        nodes.push_back({{launches[i].operation}, {}, false, launches[i]});
+        ++i;
+        continue;
+      }
+      Grouping grouping(program_);
+      for (const std::size_t end = end_of_piece(launches, i); i < end; ++i)
+        grouping.add(launches[i]);
+      for (Node& node : grouping.nodes()) nodes.push_back(std::move(node));
+    }
     return nodes;
   }
 
-  std::vector<PlannedLaunch> launches(const std::vector<Node>& nodes, CompiledRange& range) {
+  std::vector<PlannedLaunch> launches(const std::vector<Node>& nodes) {
     std::vector<PlannedLaunch> launches;
-    range = {};
-    int kernels = 0;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      operations_.push_back(operation_of(nodes[i], kernels));
-      launches.push_back({static_cast<Index>(first_ + operations_.size() - 1), {}, {}});
-      if (!nodes[i].compiled) continue;
-      if (range.end == 0) range.begin = i;
-      range.end = i + 1;
+    int kernels = 0, piece = PlannedLaunch::kNotCompiled;
+    for (const Node& node : nodes) {
+      if (std::exchange(piece, node.like.piece) != node.like.piece) kernels = 0;
+      operations_.push_back(operation_of(node, kernels));
+      PlannedLaunch& launch = launches.emplace_back(node.like);
+      launch.operation = static_cast<Index>(first_ + operations_.size() - 1);
+      launch.same_operator = launch.same_operator && !launch.is_compiled();
     }
     return launches;
   }
@@ -336,7 +334,7 @@ class Fuser {
   Operation operation_of(const Node& node, int& kernels) {
     const std::size_t number = done_++;
     const Operation& first = program_.operations[node.operations.front()];
-    if (!node.compiled) return first;
+    if (!node.like.is_compiled()) return first;
     if (!node.generated) return called(first);
     std::vector<Index> left = traffic_.left(node, number);
     for (const Index buffer : traffic_.written(node))
@@ -348,7 +346,6 @@ class Fuser {
   program::Program& program_;
   Traffic traffic_;
   Index first_;
-  std::array<std::vector<Node>, 4> nodes_;  // of forward, loss, scale, backward
   std::vector<Operation> operations_;
   std::set<Index> inner_;  // results that some kernel keeps to itself
   std::size_t done_ = 0;

@@ -19,7 +19,7 @@
 
 namespace trainscope::train {
 
-// Fuses within the compiled ranges of a plan, before its lifetimes are planned. `own`: buffers that
+// Fuses within each compiled piece of a plan, before its lifetimes are planned. `own`: buffers that
 // the plan made; all others are read by somebody, as are `kept`. Operations from `first` on are
 // this plan's alone, and are numbered anew.
 void fuse(program::Program& program, Plan& plan, const std::set<program::Index>& own,

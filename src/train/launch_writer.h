@@ -2,6 +2,7 @@
 // stream, or, without any of either, as work of the CPU.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "program/program.h"
@@ -11,6 +12,9 @@
 #include "train/writer.h"
 
 namespace trainscope::train {
+
+// Writes a launch of a plan: as it stands, or with what a compiled model does around it.
+using WriteLaunch = std::function<void(ThreadWriter&, const PlannedLaunch&)>;
 
 class LaunchWriter {
  public:

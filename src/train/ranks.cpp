@@ -18,7 +18,7 @@ using program::kNoIndex;
 
 // Where the things of one rank begin among those of all.
 struct Offsets {
-  Index buffers = 0, streams = 0, queues = 0, locks = 0, events = 0, operations = 0;
+  Index buffers = 0, streams = 0, queues = 0, locks = 0, events = 0, operations = 0, graphs = 0;
   Index payloads = kNoIndex;         // kNoIndex: nothing is computed
   std::vector<Index> communicators;  // those of its own groups
 };
@@ -79,7 +79,17 @@ class Mover {
   void operator()(program::Push& one) const { one.queue += by_.queues; }
   void operator()(program::Pop& one) const { one.queue += by_.queues; }
   void operator()(program::Take& one) const { one.queue += by_.queues; }
-  // Those that name nothing, and graphs, which training on several GPUs does not capture.
+  void operator()(program::BeginCapture& one) const {
+    one.graph += by_.graphs;
+    stream(one.stream);
+  }
+  void operator()(program::EndCapture& one) const { one.graph += by_.graphs; }
+  void operator()(program::GraphInstantiate& one) const { one.graph += by_.graphs; }
+  void operator()(program::GraphLaunch& one) const {
+    one.graph += by_.graphs;
+    stream(one.stream);
+  }
+  // Those that name nothing.
   template <class Other>
   void operator()(Other&) const {}
 
@@ -164,6 +174,7 @@ class Joiner {
     all_.queues.insert(all_.queues.end(), one.queues.begin(), one.queues.end());
     all_.locks.insert(all_.locks.end(), one.locks.begin(), one.locks.end());
     all_.events += one.events;
+    all_.graphs.insert(all_.graphs.end(), one.graphs.begin(), one.graphs.end());
     if (has_own_) add_numbers(one, rank, by);
     if (has_stage_) add_stage(one, by);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
@@ -203,8 +214,9 @@ class Joiner {
 
   Offsets offsets(const program::Program& one, int rank) {
     const auto size = [](const auto& table) { return static_cast<Index>(table.size()); };
-    Offsets by{size(all_.buffers), size(all_.streams),    size(all_.queues), size(all_.locks),
-               all_.events,        size(all_.operations), kNoIndex,          groups_of(rank)};
+    Offsets by{size(all_.buffers), size(all_.streams), size(all_.queues),
+               size(all_.locks),   all_.events,        size(all_.operations),
+               size(all_.graphs),  kNoIndex,           groups_of(rank)};
     if (has_own_) by.payloads = size(all_.payloads);
     if (has_own_) return by;
     const auto [known, added] = operations_.try_emplace(&one, size(all_.operations));

@@ -131,8 +131,9 @@ class SetupListing : ListingPart {
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
-    if (settings_.compile.any()) write_compile();
+    if (settings_.compile.any() && !settings_.ddp) write_compile();
     write_parallel();
+    if (settings_.compile.any() && settings_.ddp) write_compile();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
   }
@@ -144,9 +145,18 @@ class SetupListing : ListingPart {
     return line.substr(0, line.size() - kPlace.size());
   }
 
-  // With the backend "cudagraphs" nothing is fused.
+  // With the backend "cudagraphs" nothing is fused. DistributedDataParallel's buckets are known
+  // once the model is wrapped in it; FSDP's hooks are around what is compiled.
   void write_compile() {
     const Compilation& compile = settings_.compile;
+    if (settings_.fsdp) {
+      const bool by_block = config_.word("fsdp.wrap") == "block";
+      add(by_block ? fmt::format("for block in {}: block.compile()", run_.graph.blocks)
+                   : "model.compile()");
+      return;
+    }
+    if (settings_.ddp && !compile.optimize_ddp)
+      add("torch._dynamo.config.optimize_ddp = False  # one graph, one backward");
     add(fmt::format("model = torch.compile(model{})", !compile.cuda_graph ? ""
                                                       : compile.fuse ? ", mode=\"reduce-overhead\""
                                                                      : ", backend=\"cudagraphs\""));

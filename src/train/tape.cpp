@@ -10,6 +10,12 @@ using program::Index;
 using program::kNoIndex;
 using program::Role;
 
+std::size_t end_of_piece(const std::vector<PlannedLaunch>& launches, std::size_t launch) {
+  const int piece = launches[launch].piece;
+  while (launch < launches.size() && launches[launch].piece == piece) ++launch;
+  return launch;
+}
+
 Index PlanBuffers::get(program::Program& program, const program::Buffer& like) {
   const Key key{like.name, like.bytes, like.type, given_[like.name]++};
   const auto [entry, is_new] = made_.try_emplace(key, static_cast<Index>(program.buffers.size()));
@@ -112,6 +118,7 @@ Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelB
   TapeOptions forward;
   forward.precision = options.precision;
   forward.compile.fuse = options.compile.fuse;
+  if (forward.compile.fuse) forward.pieces = options.pieces;
   Tape tape(program, graph, model, buffers, batch, forward);
   tape.forward(false);
   tape.count_correct(correct);

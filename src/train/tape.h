@@ -35,8 +35,9 @@ struct Precision {
 // What torch.compile does with the model: the loss, the update and the sums of gradients into .grad
 // stay as they are.
 struct Compilation {
-  bool fuse = false;        // Inductor writes the kernels
-  bool cuda_graph = false;  // forward and backward are replayed
+  bool fuse = false;          // Inductor writes the kernels
+  bool cuda_graph = false;    // forward and backward are replayed
+  bool optimize_ddp = false;  // with DistributedDataParallel, the model is cut at its buckets
 
   bool any() const { return fuse || cuda_graph; }
 };
@@ -54,14 +55,16 @@ struct PlannedLaunch {
   // the loss's, or changes the loss.
   static constexpr int kNotTheModel = -1;
   int block = kNotTheModel;
+  // Under torch.compile, the piece of the model that it is compiled with: compiled_pieces.h. The
+  // launches of one piece stand together.
+  static constexpr int kNotCompiled = -1;
+  int piece = kNotCompiled;
+  bool is_compiled() const { return piece != kNotCompiled; }
   Sent sent = Sent::kNot;
 };
 
-// Launches [begin, end) of a list.
-struct CompiledRange {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
+// Where the piece ends that a launch of the list is of.
+std::size_t end_of_piece(const std::vector<PlannedLaunch>& launches, std::size_t launch);
 
 // The copies of weights in autocast's type, by parameter.
 using WeightCasts = std::map<ParameterId, program::Index>;
@@ -72,10 +75,6 @@ struct Plan {
   std::vector<PlannedLaunch> scale;     // of the loss: for accumulation, by a GradScaler
   std::vector<PlannedLaunch> backward;  // .grad buffers it writes are not in `allocated`
   program::Index loss_value = program::kNoIndex;
-  // Under torch.compile, what it compiles. Where graphs are replayed, the launch before either
-  // copies what comes in to where the graph reads it.
-  CompiledRange compiled_forward;
-  CompiledRange compiled_backward;
   // Where forward and loss are apart (plan_replica, plan_loss).
   program::Index output = program::kNoIndex;           // the logits
   program::Index output_gradient = program::kNoIndex;  // their gradient
@@ -122,6 +121,7 @@ struct TapeOptions {
   int loss_divisor = 1;                      // loss / accumulate_steps
   program::Index scale = program::kNoIndex;  // the loss scale of a GradScaler
   Compilation compile;
+  std::vector<int> pieces;   // of torch.compile, by layer; none: it compiles nothing
   WeightCasts weight_casts;  // that are there, made under the same autocast before
 };
 
@@ -168,7 +168,7 @@ Plan plan_mean_loss(program::Program& program, program::Index losses, PlanBuffer
                     const TapeOptions& options);
 
 // model.eval() under torch.no_grad(): forward, and the count of right answers added to `correct`.
-// Of the options it takes the precision, and whether kernels are fused.
+// Of the options it takes the precision, and what is fused.
 Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelBuffers& model,
                      PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
                      program::Index correct);

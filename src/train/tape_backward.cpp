@@ -1,6 +1,7 @@
 // The tape: backward, entry after entry from the last.
 
 #include <algorithm>
+#include <utility>
 
 #include "train/tape_recorder.h"
 
@@ -65,18 +66,24 @@ void Tape::run_all_backward() {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (i + 1 == model_entries_) begin_model_backward();
     block_ = entries_[i].block;
+    begin_piece(entries_[i].piece);
     if (entries_[i].recomputed && block_ != recomputed_) recompute(block_);
     run_backward(i);
   }
-  plan_.compiled_backward.end = list_->size();
-  list_->insert(list_->end(), accumulations_.begin(), accumulations_.end());
+  begin_piece(PlannedLaunch::kNotCompiled);
+}
+
+void Tape::begin_piece(int piece) {
+  if (piece == piece_) return;
+  piece_ = piece;
+  list_->insert(list_->end(), outside_.begin(), outside_.end());
+  outside_.clear();
 }
 
 void Tape::begin_model_backward() {
   Index& gradient = vars_[graph_.logits].gradient;
   if (options_.compile.cuda_graph && gradient != kNoIndex)
     gradient = static_copy(gradient, "gradient of the output");
-  plan_.compiled_backward.begin = list_->size();
 }
 
 void Tape::recompute(int block) {
@@ -91,7 +98,7 @@ void Tape::recompute(int block) {
   for (auto entry = entries_.begin(); entry != end; ++entry) {
     if (entry->block != block) continue;
     for (const Index operation : entry->operations) {
-      list_->push_back({again(operation), {}, {}, false, block});
+      list_->push_back({again(operation), {}, {}, false, block, piece_});
       const auto sent = sent_.find(operation);
       if (sent != sent_.end()) list_->back().sent = sent->second;
     }
@@ -199,21 +206,39 @@ void Tape::arrive(VarId id, Index gradient) {
   Var& var = vars_[id];
   ++var.arrived;
   const bool last = var.arrived == var.uses;
+  bool outside = false;
   if (var.gradient != kNoIndex) {
     const bool to_leaf = last && var.leaf != kNoIndex && !options_.accumulate;
     const Index sum = to_leaf ? var.leaf : gradient_for(id);
     const std::int64_t elements = program_.buffers[gradient].elements();
-    emit(program::Add{elements}, var.type, {{var.gradient, gradient}, {sum}});
+    const Operands operands{{var.gradient, gradient}, {sum}};
+    outside = meet_outside(var);
+    outside ? emit_outside(program::Add{elements}, var.type, operands)
+            : void(emit(program::Add{elements}, var.type, operands));
     gradient = sum;
   }
   vars_[id].gradient = gradient;
+  vars_[id].gradient_piece = outside ? PlannedLaunch::kNotCompiled : piece_;
   const Index leaf = vars_[id].leaf;
   if (leaf == kNoIndex || !last || !options_.accumulate) return;
-  // Autograd does it, with what the compiled backward as a whole returns.
-  std::vector<PlannedLaunch>* const list = list_;
-  if (options_.compile.any()) list_ = &accumulations_;
-  emit(program::Accumulate{program_.buffers[leaf].elements()}, program_.buffers[leaf].type,
-       {{gradient}, {leaf}});
+  emit_outside(program::Accumulate{program_.buffers[leaf].elements()}, program_.buffers[leaf].type,
+               {{gradient}, {leaf}});
+}
+
+bool Tape::meet_outside(const Var& var) const {
+  return piece_ != PlannedLaunch::kNotCompiled && var.piece != piece_ &&
+         var.gradient_piece != piece_;
+}
+
+void Tape::emit_outside(const program::Function& function, ElementType type, Operands operands) {
+  if (piece_ == PlannedLaunch::kNotCompiled) {
+    emit(function, type, std::move(operands));
+    return;
+  }
+  std::vector<PlannedLaunch>* const list = std::exchange(list_, &outside_);
+  const int piece = std::exchange(piece_, PlannedLaunch::kNotCompiled);
+  emit(function, type, std::move(operands));
+  piece_ = piece;
   list_ = list;
 }
 

@@ -71,11 +71,13 @@ Tape::Tape(program::Program& program, const Graph& graph, const ModelBuffers& mo
 void Tape::forward(bool training) {
   list_ = &plan_.forward;
   if (options_.compile.cuda_graph) vars_[0].buffer = static_copy(vars_[0].buffer, "x");
-  plan_.compiled_forward.begin = list_->size();
-  for (const Layer& layer : graph_.layers) run_layer(layer, training);
+  for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+    if (!options_.pieces.empty()) piece_ = options_.pieces[i];
+    run_layer(graph_.layers[i], training);
+  }
   block_ = PlannedLaunch::kNotTheModel;
+  piece_ = PlannedLaunch::kNotCompiled;
   recomputes_ = false;
-  plan_.compiled_forward.end = list_->size();
   model_entries_ = entries_.size();
 }
 
@@ -246,6 +248,7 @@ std::optional<Tape::VarId> Tape::cast_before(VarId weight, ElementType type) {
   entry.function = program::Cast{program_.buffers[copy.buffer].elements()};
   entry.inputs = {weight};
   entry.block = block_;
+  entry.piece = piece_;
   entry.output = add_var(copy);
   weight_copies_.insert(entry.output);
   weight_casts_[weight] = entry.output;
@@ -258,6 +261,7 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
                         const std::vector<SideResult>& side_results,
                         std::optional<ElementType> result_type) {
   Var output;
+  output.piece = piece_;
   output.type = result_type.value_or(output_type(function, inputs));
   const ElementType input_type =
       !inputs.empty() && is_cast(type_of(inputs[0])) ? type_of(inputs[0]) : output.type;
@@ -268,6 +272,7 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
   entry.function = function;
   entry.inputs = inputs;
   entry.block = block_;
+  entry.piece = piece_;
   entry.recomputed = recomputes_;
   Operands operands;
   for (const VarId input : inputs) {
@@ -344,7 +349,7 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
 Index Tape::push(program::Operation operation, bool same_operator) {
   program_.operations.push_back(std::move(operation));
   const auto id = static_cast<Index>(program_.operations.size() - 1);
-  list_->push_back({id, {}, {}, same_operator, block_});
+  list_->push_back({id, {}, {}, same_operator, block_, piece_});
   return id;
 }
 

@@ -53,6 +53,8 @@ class Tape {
     program::Index leaf = program::kNoIndex;      // a parameter's .grad
     int uses = 0;                                 // by layers: so many gradients will arrive
     int arrived = 0;
+    int piece = PlannedLaunch::kNotCompiled;           // of torch.compile, that computes it
+    int gradient_piece = PlannedLaunch::kNotCompiled;  // that handed in the last of its gradients
   };
 
   // A layer that was carried out.
@@ -62,6 +64,7 @@ class Tape {
     std::vector<program::Index> sides;
     VarId output = 0;
     int block = PlannedLaunch::kNotTheModel;
+    int piece = PlannedLaunch::kNotCompiled;
     bool recomputed = false;                 // with its block, before backward reads it
     std::vector<program::Index> operations;  // of forward, in this block, for recomputing
     // Of layers that are cut, and of parts of a sequence: what the output is of the one input, and
@@ -148,6 +151,13 @@ class Tape {
   void run_all_backward();
   // From here on backward is the model's, and no more the loss's.
   void begin_model_backward();
+  // Autograd's own launches follow the compiled ones of the piece that ends.
+  void begin_piece(int piece);
+  // Writes what autograd does with gradients that compiled pieces as a whole return.
+  void emit_outside(const program::Function& function, program::ElementType type,
+                    Operands operands);
+  // Whether two of a tensor's gradients come from different pieces, neither of which computes it.
+  bool meet_outside(const Var& var) const;
   // Up to the last result that backward reads: there torch.utils.checkpoint stops.
   void recompute(int block);
   // The buffers that the gradients of a block's layers follow from.
@@ -176,9 +186,9 @@ class Tape {
   Plan plan_;
   program::Index first_operation_;
   std::vector<PlannedLaunch>* list_ = nullptr;
-  std::vector<PlannedLaunch> accumulations_;  // that follow a compiled backward
-  std::size_t model_entries_ = 0;             // those of the layers; the loss's come after
-  std::vector<Var> vars_;                     // the first are the graph's values
+  std::vector<PlannedLaunch> outside_;  // that follow the compiled piece under way
+  std::size_t model_entries_ = 0;       // those of the layers; the loss's come after
+  std::vector<Var> vars_;               // the first are the graph's values
   std::vector<VarId> parameters_;
   VarId targets_ = 0;
   VarId loss_ = 0;
@@ -192,6 +202,7 @@ class Tape {
   std::vector<program::Index> own_;                   // buffers that this tape made
   std::set<program::Index> outlives_;                 // of them, those that another frees
   int block_ = PlannedLaunch::kNotTheModel;           // of what is launched
+  int piece_ = PlannedLaunch::kNotCompiled;           // the same
   bool recomputes_ = false;                           // the block that is written
   int recomputed_ = 0;
   bool in_backward_ = false;

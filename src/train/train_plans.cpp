@@ -30,6 +30,7 @@ TrainPlans::TrainPlans(const Parts& parts, Index scale)
   options_.loss_divisor = static_cast<int>(settings.accumulate);
   options_.scale = scale;
   options_.compile = settings.compile;
+  options_.pieces = parts.pieces;
   if (const auto samples = parts_of_batch(settings.batch, settings.gpus); samples.size() > 1) {
     add_data_parallel(samples);
   } else {

@@ -31,6 +31,7 @@ class TrainPlans {
     const BatchFeed& feed;
     Convolutions* convolutions = nullptr;  // null: the model runs on the CPU
     CompiledModel* compiled = nullptr;     // null: without torch.compile
+    std::vector<int> pieces;               // of it, by layer
   };
   // `scale`: the loss scale of a GradScaler. Adds operations and buffers to the program.
   TrainPlans(const Parts& parts, program::Index scale);

@@ -13,6 +13,7 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/compiled_model.h"
+#include "train/compiled_pieces.h"
 #include "train/cublas_workspaces.h"
 #include "train/cut_layers.h"
 #include "train/ddp.h"
@@ -91,7 +92,9 @@ class TrainBuilder {
                     [this](ThreadWriter& main, const RankSum& sum) {
                       fsdp_ ? fsdp_->sum(main, sum) : tensor_->sum(main, sum);
                     });
-    if (settings_.compile.any()) compiled_.emplace(program_, config_, settings_.compile);
+    const std::vector<int> pieces = compiled_pieces(config_, settings_, graph_);
+    if (settings_.compile.any())
+      compiled_.emplace(program_, config_, settings_, count_pieces(pieces));
     if (part_) {
       pipeline_.emplace(PipelineParts{program_, config_, settings_, lines_, part_->model,
                                       stage_buffers_, feed_->of(0), *convolutions_},
@@ -99,7 +102,7 @@ class TrainBuilder {
     } else {
       plans_.emplace(TrainPlans::Parts{program_, config_, settings_, lines_, graph_, model_, *feed_,
                                        convolutions_ ? &*convolutions_ : nullptr,
-                                       compiled_ ? &*compiled_ : nullptr},
+                                       compiled_ ? &*compiled_ : nullptr, pieces},
                      update_.scaler.scale);
     }
     if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
@@ -281,10 +284,11 @@ class TrainBuilder {
     main.at(lines_.forward).in(Phase::kForward);
     if (DataParallel* dp = plans_->data_parallel()) {
       dp->forward(main, feed_->of(batch));
-    } else if (compiled_) {
-      compiled_->forward(main, plan.forward, plan.compiled_forward, launch_);
     } else if (fsdp_) {
-      fsdp_->forward(main, plan.forward, launch_);
+      fsdp_->forward(main, plan.forward,
+                     compiled_ ? compiled_->forward_by_pieces(launch_) : WriteLaunch(launch_));
+    } else if (compiled_) {
+      compiled_->forward(main, plan.forward, launch_);
     } else if (tensor_) {
       tensor_->run(main, plan.forward, launch_);
     } else {
@@ -324,15 +328,15 @@ class TrainBuilder {
     DataParallel* dp = plans_->data_parallel();
     if (!gradients_there_ && !dp && !fsdp_) allocate_gradients(autograd, launches);
     if (fsdp_) {
-      fsdp_->backward(autograd, std::move(launches), launch_, sums);
+      fsdp_->backward(autograd, std::move(launches),
+                      compiled_ ? compiled_->backward_by_pieces(launch_) : WriteLaunch(launch_),
+                      sums);
     } else if (tensor_) {
       tensor_->run(autograd, launches, launch_);
-    } else if (compiled_) {
-      compiled_->backward(autograd, launches, plan.compiled_backward, launch_);
     } else if (sums) {
       launch_and_sum(autograd, launches);
     } else {
-      launch_(autograd, launches);
+      launch_all(autograd, launches, [](std::size_t) {});
     }
     if (dp) dp->backward(autograd, plan.output_gradient, gradients_there_);
     gradients_there_ = true;
@@ -342,11 +346,19 @@ class TrainBuilder {
 
   void launch_and_sum(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches) {
     ddp_->begin_backward(autograd, launches);
+    launch_all(autograd, launches,
+               [&](std::size_t launch) { ddp_->after_launch(autograd, launch); });
+    ddp_->end_backward(autograd);
+  }
+
+  // Of a backward. `done`: after each, by its place.
+  void launch_all(ThreadWriter& autograd, const std::vector<PlannedLaunch>& launches,
+                  const CompiledModel::Done& done) {
+    if (compiled_) return compiled_->backward(autograd, launches, launch_, done);
     for (std::size_t i = 0; i < launches.size(); ++i) {
       launch_(autograd, launches[i]);
-      ddp_->after_launch(autograd, i);
+      done(i);
     }
-    ddp_->end_backward(autograd);
   }
 
   // Each where it is written first; those that a graph writes, once for all.

@@ -29,24 +29,56 @@ void refuse_to_replay(const program::Config& config) {
         "compile.cuda_graph writes each backward's gradients over those of the one before, which "
         "are to be added to here; set accumulate_steps = 1, zero_grad.set_to_none = true and "
         "zero_grad.when = before_backward, or compile.cuda_graph = false");
+  const std::string& strategy = config.word("parallel.strategy");
+  if (strategy == "fsdp")
+    throw InputError(
+        "compile.cuda_graph reads parameters where they lay at its capture, and FSDP gathers them "
+        "to other places: PyTorch captures anew again and again; set compile.cuda_graph = false, "
+        "or parallel.strategy = ddp");
+  if (strategy == "ddp" && config.flag("ddp.gradient_as_bucket_view"))
+    throw InputError(
+        "compile.cuda_graph writes gradients into memory of its own, and is not built for "
+        "ddp.gradient_as_bucket_view; set one of the two back");
+}
+
+// What DDPOptimizer fails for (torch/_dynamo/backends/distributed.py), and DDP beside torch.compile
+// (docs/source/notes/ddp.rst: TorchDynamo requires static_graph=False).
+void refuse_beside_ddp(const program::Config& config, const Compilation& compile) {
+  if (config.flag("ddp.static_graph"))
+    throw InputError(
+        "ddp.static_graph does not work with torch.compile, which PyTorch asks to set "
+        "static_graph=False for; set it back, or " +
+        compile_knob(compile) + " = false");
+  if (!compile.optimize_ddp) return;
+  if (config.flag("checkpoint.enabled"))
+    throw InputError(
+        "DDPOptimizer cannot cut a model that has activation checkpointing in it; set "
+        "compile.optimize_ddp = false, as PyTorch's own error advises, or checkpoint.enabled = "
+        "false");
+  if (config.number("ddp.bucket_cap_mb") < 1)
+    throw InputError(
+        "DDPOptimizer fails for buckets that are smaller than its first, of 1 MiB; set "
+        "ddp.bucket_cap_mb = 1, or more, or compile.optimize_ddp = false");
 }
 
 Compilation compilation(const program::Config& config) {
-  const Compilation compile{config.flag("compile.fuse"), config.flag("compile.cuda_graph")};
+  const Compilation compile{config.flag("compile.fuse"), config.flag("compile.cuda_graph"),
+                            config.flag("compile.optimize_ddp")};
   if (!compile.any()) return compile;
   if (config.word("device") == "cpu")
     throw InputError(compile_knob(compile) +
                      " is built for the GPU; set device = cuda, or leave it out");
-  if (const std::string& strategy = config.word("parallel.strategy"); strategy != "none")
-    throw InputError(
-        compile_knob(compile) +
-        " is built for training on one GPU; set parallel.strategy = none instead of " + strategy +
-        (config.whole("parallel.world_size") > 1 ? " and parallel.world_size = 1" : "") +
-        ", or leave it out");
+  const std::string& strategy = config.word("parallel.strategy");
+  if (strategy != "none" && strategy != "ddp" && strategy != "fsdp")
+    throw InputError(compile_knob(compile) +
+                     " is built for one GPU, DistributedDataParallel and FSDP; set "
+                     "parallel.strategy = ddp instead of " +
+                     strategy + ", or leave it out");
   if (config.whole("data.image_sizes") > 1)
     throw InputError(compile_knob(compile) +
                      " compiles the model for images of one size; set data.image_sizes = 1");
   if (compile.cuda_graph) refuse_to_replay(config);
+  if (strategy == "ddp") refuse_beside_ddp(config, compile);
   return compile;
 }
 

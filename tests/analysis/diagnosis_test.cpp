@@ -312,3 +312,36 @@ TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised 
   CHECK_THAT(text.why, Contains("memory's bandwidth"));
   CHECK_THAT(text.advice, !Contains("channels_last") && !Contains("narrower"));
 }
+
+// On GPUs without NVLink, where sums take as long as a backward.
+TEST_CASE("sums hide behind a compiled backward that is cut at buckets, and behind no other") {
+  const std::vector<std::string> gpt2{
+      "workload=train",       "model.name=gpt2",        "model.seq_len=512", "batch_size=8",
+      "data.source=tensor",   "attention.kernel=flash", "precision=bf16",    "optimizer.name=adamw",
+      "machine=l40s-4",       "parallel.strategy=ddp",  "steps=4",           "loop.evaluate=false",
+      "parallel.world_size=4"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), gpt2.begin(), gpt2.end());
+    return run_of(more);
+  };
+  const Run eager = with({}), cut = with({"compile.fuse=true"}),
+            whole = with({"compile.fuse=true", "compile.optimize_ddp=false"});
+  const auto value = [](const Run& run, const char* metric) {
+    return value_of(run.metrics, metric).value();
+  };
+  for (const Run* run : {&cut, &whole})
+    CHECK(value(*run, "comm.bytes") == value(eager, "comm.bytes"));
+  CHECK(value(cut, "overlap.comm_compute") > 0.8 * value(eager, "overlap.comm_compute"));
+  // Beside the first buckets' sums gradients are still copied into the others.
+  CHECK(value(whole, "overlap.comm_compute") < 0.25 * value(cut, "overlap.comm_compute"));
+  CHECK(value(whole, "time.step") > 1.1 * value(cut, "time.step"));
+  CHECK(value(cut, "time.step") < value(eager, "time.step"));
+
+  const auto advice = [](const Run& run) {
+    for (const Finding& one : diagnose(run))
+      if (one.part == Part::kExposedCommunication) return one.advice;
+    return std::string();
+  };
+  CHECK_THAT(advice(whole), Catch::StartsWith("Try torch._dynamo.config.optimize_ddp = True"));
+  CHECK_THAT(advice(cut), Catch::Contains("bucket_cap_mb") && !Catch::Contains("optimize_ddp"));
+}

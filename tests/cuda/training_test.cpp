@@ -267,6 +267,19 @@ TEST_CASE("DistributedDataParallel's options give the host's losses") {
              2e-3);
 }
 
+TEST_CASE(
+    "compiled ranks learn as those of the host do, cut at buckets or in one, in graphs or not") {
+  const std::vector<std::string> fuse{"compile.fuse=true"}, graph{"compile.cuda_graph=true"};
+  // So wide that there are several pieces.
+  for (const std::vector<std::string>& how : {fuse, graph})
+    for (const char* cut : {"compile.optimize_ddp=true", "compile.optimize_ddp=false"}) {
+      std::vector<std::string> more = how;
+      more.insert(more.end(), {cut, "model.hidden=600", "model.layers=3", "loop.evaluate=false"});
+      check_same(ddp_with(2, more), kFp32);
+    }
+  check_same(ranks_with("parallel.strategy=fsdp", 2, {"compile.fuse=true"}), kFp32);
+}
+
 TEST_CASE("ranks of FSDP gather and scatter as those of the host do") {
   const auto fsdp_with = [](int ranks, const std::vector<std::string>& more) {
     return ranks_with("parallel.strategy=fsdp", ranks, more);
