@@ -1,8 +1,8 @@
 #include "train/compiled_pieces.h"
 
 #include <algorithm>
+#include <numeric>
 
-#include "base/error.h"
 #include "train/ddp_buckets.h"
 #include "train/tape.h"
 
@@ -20,27 +20,33 @@ std::vector<std::int64_t> bytes_of_layers(const Graph& graph, program::ElementTy
   return bytes;
 }
 
-bool has_batch_norm(const Graph& graph) {
-  return std::ranges::any_of(graph.layers, [](const Layer& layer) {
-    return std::holds_alternative<program::BatchNorm>(layer.function);
-  });
-}
-
-// A piece that is cut out by DDPOptimizer does not know that the moments it writes stay where they
-// are ("skipping cudagraphs due to mutated inputs").
-void refuse_to_replay(const TrainSettings& settings, const Graph& graph) {
-  if (settings.compile.cuda_graph && has_batch_norm(graph))
-    throw InputError(
-        "PyTorch makes no CUDA graphs of batch norms in a model that is cut at the buckets of "
-        "DistributedDataParallel; set compile.optimize_ddp = false, or compile.cuda_graph = false");
+// Where the nodes of the graph that Dynamo hands over begin among the layers: a block that is
+// recomputed is one node (torch.ops.higher_order.tag_activation_checkpoint), and is not cut.
+std::vector<std::size_t> begins_of_nodes(const Graph& graph, bool recomputes) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const int block = graph.layers[i].block;
+    if (i == 0 || !recomputes || block == 0 || block != graph.layers[i - 1].block)
+      begins.push_back(i);
+  }
+  return begins;
 }
 
 std::vector<int> pieces_of_ddp(const program::Config& config, const TrainSettings& settings,
                                const Graph& graph) {
-  refuse_to_replay(settings, graph);
+  std::vector<std::size_t> begins = begins_of_nodes(graph, config.flag("checkpoint.enabled"));
+  begins.push_back(graph.layers.size());
+  const std::vector<std::int64_t> bytes = bytes_of_layers(graph, settings.parameter_type);
+  std::vector<std::int64_t> of_nodes;
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i)
+    of_nodes.push_back(
+        std::accumulate(bytes.begin() + begins[i], bytes.begin() + begins[i + 1], std::int64_t{0}));
   // The cap of the first bucket stays what it is whatever bucket_cap_mb says.
-  return pieces_at_buckets(bytes_of_layers(graph, settings.parameter_type), BucketCaps{}.first,
-                           bucket_caps(config).others);
+  const std::vector<int> cut =
+      pieces_at_buckets(of_nodes, BucketCaps{}.first, bucket_caps(config).others);
+  std::vector<int> pieces;
+  for (std::size_t i = 0; i < cut.size(); ++i) pieces.resize(begins[i + 1], cut[i]);
+  return pieces;
 }
 
 std::vector<int> pieces_of_blocks(const Graph& graph) {

@@ -17,7 +17,6 @@ namespace trainscope::train {
 // Beside DistributedDataParallel it is cut at its buckets (torch/_dynamo/backends/distributed.py,
 // DDPOptimizer), unless compile.optimize_ddp is off. What fully_shard wraps is a piece each, for
 // its hooks are not compiled; with fsdp.wrap = block, layers of no block are not compiled either.
-// Throws InputError for a model of which PyTorch would not replay such pieces.
 std::vector<int> compiled_pieces(const program::Config& config, const TrainSettings& settings,
                                  const Graph& graph);
 

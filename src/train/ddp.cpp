@@ -23,11 +23,12 @@ constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was
 }  // namespace
 
 Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-         const ModelBuffers& model, int ranks)
+         const ModelBuffers& model, const std::vector<ParameterId>& hooks, int ranks)
     : program_(program),
       ranks_(ranks),
       type_(program.buffers[model.parameters.front()].type),
       caps_(bucket_caps(config)),
+      compiled_(!hooks.empty()),
       find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
       views_(config.flag("ddp.gradient_as_bucket_view")),
       broadcast_buffers_(config.flag("ddp.broadcast_buffers")),
@@ -37,7 +38,7 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
   add_communicator(program, config, ranks);
   program.streams.push_back(nccl_stream(0));
   if (CompressHook::is_wanted(config)) hook_.emplace(program, config, ranks);
-  find_parameters(graph, model);
+  find_parameters(graph, model, hooks);
   program_.events += static_cast<Index>(parameters_.size());  // one a bucket, at most
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
@@ -47,7 +48,8 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
   if (find_unused_) program_.buckets = program_.first_buckets;
 }
 
-void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
+void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model,
+                          const std::vector<ParameterId>& hooks) {
   std::vector<Index> moments;
   for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
     const train::Parameter& one = graph.parameters[id];
@@ -66,8 +68,9 @@ void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model) {
           "DistributedDataParallel waits for the gradient of every parameter, and backward never "
           "reaches " +
           one.name + "; set ddp.find_unused_parameters = true, or take out what detaches it");
-    parameters_.push_back(
-        {model.parameters[id], model.gradients[id], one.elements, bytes, kNoIndex, kNoIndex});
+    const auto hook = std::ranges::find(hooks, id) - hooks.begin();
+    parameters_.push_back({model.parameters[id], model.gradients[id], one.elements, bytes,
+                           static_cast<std::size_t>(hook), kNoIndex, kNoIndex});
   }
   everything_ = add_payload(model.parameters);
   buffers_ = add_payload(std::move(moments));
@@ -224,9 +227,21 @@ std::string Ddp::node_of(const program::Operation& operation, std::size_t parame
   return linear ? name.substr(0, name.rfind('.')) : name;
 }
 
-// Where the gradient of each parameter is written last, in the order in which the hooks run. Those
-// of a compiled piece run once its backward is done, in the order in which it was given its
-// parameters.
+// Of what two compiled pieces return.
+bool Ddp::adds_outside(const PlannedLaunch& launch) const {
+  return compiled_ && !launch.is_compiled() &&
+         std::holds_alternative<program::Add>(program_.operations[launch.operation].function);
+}
+
+// A compiled piece's hooks run once its backward is done, and what it returns is added to others'.
+std::size_t Ddp::last_before_hooks(const std::vector<PlannedLaunch>& launches,
+                                   std::size_t launch) const {
+  std::size_t end = launches[launch].is_compiled() ? end_of_piece(launches, launch) : launch + 1;
+  while (end < launches.size() && adds_outside(launches[end])) ++end;
+  return end - 1;
+}
+
+// Where the gradient of each parameter is written last, in the order in which the hooks run.
 std::vector<Ddp::Arrival> Ddp::arrivals(const std::vector<PlannedLaunch>& launches) const {
   std::map<Index, std::size_t> parameter_of;  // by gradient
   for (std::size_t i = 0; i < parameters_.size(); ++i)
@@ -244,9 +259,9 @@ std::vector<Ddp::Arrival> Ddp::arrivals(const std::vector<PlannedLaunch>& launch
           program_.buffers[parameters_[found->second].value].name.ends_with("bias");
       const bool linear = std::holds_alternative<program::Linear>(operation.function);
       last[found->second] = {i, linear && !is_bias ? 1 : place, found->second, node};
-      if (!launches[i].is_compiled()) continue;
-      last[found->second].place = 0;
-      nodes[node] = end_of_piece(launches, i) - 1;
+      if (!launches[i].is_compiled() && !adds_outside(launches[i])) continue;
+      last[found->second].place = parameters_[found->second].hook;
+      nodes[node] = last_before_hooks(launches, i);
     }
   }
   std::vector<Arrival> order;

@@ -30,9 +30,10 @@ namespace trainscope::train {
 class Ddp {
  public:
   // Adds the communicator, its stream and the buffers and kernels to a program whose model has been
-  // added. Throws InputError for a parameter that backward never reaches.
+  // added. `hooks`: of a compiled model, hook_order.h. Throws InputError for a parameter that
+  // backward never reaches.
   Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-      const ModelBuffers& model, int ranks);
+      const ModelBuffers& model, const std::vector<ParameterId>& hooks, int ranks);
 
   // model = DistributedDataParallel(model).
   void construct(ThreadWriter& main);
@@ -49,7 +50,8 @@ class Ddp {
   bool gradients_are_views() const { return views_; }
 
  private:
-  void find_parameters(const Graph& graph, const ModelBuffers& model);
+  void find_parameters(const Graph& graph, const ModelBuffers& model,
+                       const std::vector<ParameterId>& hooks);
   void add_kernels(std::size_t bucket);
   program::Index add_kernel(const char* kernel, const char* framework, program::Index from,
                             program::Index to, const program::Function& function,
@@ -69,6 +71,9 @@ class Ddp {
   };
   std::vector<Arrival> arrivals(const std::vector<PlannedLaunch>& launches) const;
   std::string node_of(const program::Operation& operation, std::size_t parameter) const;
+  bool adds_outside(const PlannedLaunch& launch) const;
+  std::size_t last_before_hooks(const std::vector<PlannedLaunch>& launches,
+                                std::size_t launch) const;
   void mark_ready(ThreadWriter& autograd, std::size_t parameter);
   void launch_ready_buckets(ThreadWriter& autograd);
   void sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes,
@@ -79,6 +84,7 @@ class Ddp {
     program::Index gradient = program::kNoIndex;  // kNoIndex: backward never reaches it
     std::int64_t elements = 0;
     std::int64_t bytes = 0;
+    std::size_t hook = 0;                            // its place behind compiled pieces
     program::Index into_bucket = program::kNoIndex;  // operations; kNoIndex: none
     program::Index out_of_bucket = program::kNoIndex;
   };
@@ -87,6 +93,7 @@ class Ddp {
   int ranks_;
   program::ElementType type_;  // of parameters and gradients, one for all of them
   BucketCaps caps_;
+  bool compiled_;
   bool find_unused_ = false;
   bool views_ = false;
   bool broadcast_buffers_ = false;

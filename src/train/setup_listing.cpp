@@ -131,9 +131,8 @@ class SetupListing : ListingPart {
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
     if (config_.flag("checkpoint.enabled"))
       add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
-    if (settings_.compile.any() && !settings_.ddp) write_compile();
+    if (settings_.compile.any()) write_compile();
     write_parallel();
-    if (settings_.compile.any() && settings_.ddp) write_compile();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
   }
@@ -145,8 +144,8 @@ class SetupListing : ListingPart {
     return line.substr(0, line.size() - kPlace.size());
   }
 
-  // With the backend "cudagraphs" nothing is fused. DistributedDataParallel's buckets are known
-  // once the model is wrapped in it; FSDP's hooks are around what is compiled.
+  // With the backend "cudagraphs" nothing is fused. It is compiled when it is first called, and
+  // DistributedDataParallel's buckets are known by then; FSDP's hooks are around what is compiled.
   void write_compile() {
     const Compilation& compile = settings_.compile;
     if (settings_.fsdp) {

@@ -18,6 +18,7 @@
 #include "train/cut_layers.h"
 #include "train/ddp.h"
 #include "train/fsdp.h"
+#include "train/hook_order.h"
 #include "train/launch_writer.h"
 #include "train/lifetimes.h"
 #include "train/loss_target.h"
@@ -105,7 +106,8 @@ class TrainBuilder {
                                        compiled_ ? &*compiled_ : nullptr, pieces},
                      update_.scaler.scale);
     }
-    if (settings_.ddp) ddp_.emplace(program_, config_, graph_, model_, settings_.ranks);
+    if (settings_.ddp)
+      ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), settings_.ranks);
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();

@@ -41,21 +41,9 @@ void refuse_to_replay(const program::Config& config) {
         "ddp.gradient_as_bucket_view; set one of the two back");
 }
 
-// What DDPOptimizer fails for (torch/_dynamo/backends/distributed.py), and DDP beside torch.compile
-// (docs/source/notes/ddp.rst: TorchDynamo requires static_graph=False).
-void refuse_beside_ddp(const program::Config& config, const Compilation& compile) {
-  if (config.flag("ddp.static_graph"))
-    throw InputError(
-        "ddp.static_graph does not work with torch.compile, which PyTorch asks to set "
-        "static_graph=False for; set it back, or " +
-        compile_knob(compile) + " = false");
-  if (!compile.optimize_ddp) return;
-  if (config.flag("checkpoint.enabled"))
-    throw InputError(
-        "DDPOptimizer cannot cut a model that has activation checkpointing in it; set "
-        "compile.optimize_ddp = false, as PyTorch's own error advises, or checkpoint.enabled = "
-        "false");
-  if (config.number("ddp.bucket_cap_mb") < 1)
+// "First bucket should be smaller/equal to other buckets" (torch/_dynamo/backends/distributed.py).
+void refuse_small_buckets(const program::Config& config, const Compilation& compile) {
+  if (compile.optimize_ddp && config.number("ddp.bucket_cap_mb") < 1)
     throw InputError(
         "DDPOptimizer fails for buckets that are smaller than its first, of 1 MiB; set "
         "ddp.bucket_cap_mb = 1, or more, or compile.optimize_ddp = false");
@@ -78,7 +66,7 @@ Compilation compilation(const program::Config& config) {
     throw InputError(compile_knob(compile) +
                      " compiles the model for images of one size; set data.image_sizes = 1");
   if (compile.cuda_graph) refuse_to_replay(config);
-  if (strategy == "ddp") refuse_beside_ddp(config, compile);
+  if (strategy == "ddp") refuse_small_buckets(config, compile);
   return compile;
 }
 
