@@ -135,8 +135,7 @@ void read_goal(const toml::table& table, const std::string& file, Step& step) {
 void read_step_knobs(const Fields& fields, Step& step) {
   if (!step.goal_knobs.empty()) fields.fail("knobs", "the goal names its knobs; leave these out");
   if (!step.goal && !step.done_expect)
-    fields.fail("knobs",
-                "knobs are what a step asks to turn: it needs done_when.expect or a goal");
+    fields.fail("knobs", "knobs are what a step asks to turn: it needs done_when.expect or a goal");
   step.goal_knobs = read_goal_knobs(fields);
 }
 
