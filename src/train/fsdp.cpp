@@ -178,6 +178,11 @@ void Fsdp::add_scatter(Unit& unit) {
   program_.operations[unit.together].is_gradient = true;
   unit.to_scatter_payload = add_payload({unit.to_scatter});
   unit.first = add_output(unit, "gradients of " + unit.name);
+}
+
+// Only what is used has memory: a program without a second reduce-scatter before the gradients are
+// dropped adds nothing up.
+void Fsdp::add_accumulation(Unit& unit) {
   unit.more = add_output(unit, "more gradients of " + unit.name);
   std::int64_t place = 0;
   for (const Index gradient : unit.gradients) {
@@ -349,6 +354,7 @@ void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit, bool sums) {
   autograd.add(program::Alloc{unit.to_scatter, kComputeStream});
   autograd.add(program::Launch{unit.together, kComputeStream});
   for (const Index gradient : unit.whole_gradients) autograd.add(program::Free{gradient});
+  if (gradients_there_ && unit.accumulate.empty()) add_accumulation(unit);
   const Output& output = gradients_there_ ? unit.more : unit.first;
   autograd.add(program::Alloc{output.sums, stream_});
   collect(autograd, program::CollectiveKind::kReduceScatter, unit.to_scatter,

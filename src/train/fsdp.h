@@ -80,8 +80,9 @@ class Fsdp {
     program::Index to_scatter = program::kNoIndex;
     program::Index copy_in = 0, copy_out = 0, together = 0;  // operations
     program::Index parts_payload = 0, gathered_payload = 0, to_scatter_payload = 0;
-    Output first, more;
-    std::vector<program::Index> accumulate;  // operations, by gradient
+    Output first;
+    Output more;                             // of gradients that others are there before
+    std::vector<program::Index> accumulate;  // operations, by gradient; as `more`, once needed
     program::Index events = 0;               // the first of kEvents
     State state = State::kSharded;
   };
@@ -100,6 +101,7 @@ class Fsdp {
   void add_shards(const Graph& graph, const ModelBuffers& model);
   void add_gather(Unit& unit);
   void add_scatter(Unit& unit);
+  void add_accumulation(Unit& unit);
   Output add_output(const Unit& unit, const std::string& name);
   program::Index add_operation(const program::Function& function, program::ElementType type,
                                Operands operands);

@@ -110,6 +110,27 @@ TEST_CASE(
     }
 }
 
+// What no command allocates is there from the start (sim/memory.h), whether it is used or not.
+TEST_CASE("a gradient has memory only where a reduce-scatter gives one") {
+  for (const Settings& model : kModels)
+    for (const Settings& how : kHow)
+      for (const char* steps : {"steps=1", "steps=3"}) {
+        INFO(model[0] << (how.empty() ? "" : ", " + how[0]) << ", " << steps);
+        const program::Program program = program_of(model, with(how, {steps}));
+        std::set<Index> allocated;
+        in_order(program, 0, [&](const program::Command& command) {
+          if (const auto* one = std::get_if<program::Alloc>(&command.action))
+            allocated.insert(one->buffer);
+        });
+        for (Index buffer = 0; buffer < program.buffers.size(); ++buffer) {
+          const program::Buffer& one = program.buffers[buffer];
+          INFO(one.name);
+          if (one.role == program::Role::kGradient && !one.is_view)
+            CHECK(allocated.contains(buffer));
+        }
+      }
+}
+
 TEST_CASE("each block is gathered for forward and for backward, and its gradients are scattered") {
   constexpr std::size_t kSteps = 3, kBlocks = 3;
   const auto count = [&](const Settings& more, CollectiveKind kind) {
