@@ -1,5 +1,8 @@
 // Copies on the device: within it, to another GPU, and on its copy engines.
 
+#include <algorithm>
+
+#include "machine/roofline.h"
 #include "sim/device.h"
 #include "sim/peer_link.h"
 
@@ -8,17 +11,24 @@ namespace {
 
 constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
 
+// Each byte is read and written, at the rate of device memory, or of L2 where both places fit
+// there.
+double copy_within_ns(std::int64_t copied, const machine::Gpu& gpu) {
+  const double bytes = 2.0 * static_cast<double>(copied);
+  const double missed = bytes * (1 - machine::l2_hits(gpu, bytes));
+  const double reached = gpu.memory_efficiency * kPerNs;
+  const double l2 = gpu.l2_bytes_per_s > 0 ? bytes / (gpu.l2_bytes_per_s * reached) : 0;
+  return std::max(missed / (gpu.memory_bytes_per_s * reached), l2);
+}
+
 }  // namespace
 
 void Device::start_copy(Nanos now, OpId id) {
   const Op& op = ops_[id];
   if (is_between_gpus(*op.copy, program_)) return start_peer_copy(now, id);
   if (op.direction == Direction::kD2D) {
-    // Read and written once each, at the rate of device memory.
-    const double bytes = 2.0 * static_cast<double>(op.copy->bytes);
-    const double rate = machine_.gpu.memory_bytes_per_s * machine_.gpu.memory_efficiency * kPerNs;
     const std::uint32_t memory = rate_of(id, kMemory);
-    rates_[memory].admit(now, id, bytes / rate, 1.0);
+    rates_[memory].admit(now, id, copy_within_ns(op.copy->bytes, machine_.gpu), 1.0);
     appoint(now, memory);
     return;
   }
