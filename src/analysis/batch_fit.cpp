@@ -31,11 +31,11 @@ class Batches {
   }
 
   bool fits(std::int64_t batch) {
-    return analysis::fits(program_of(batch), machine_.gpu.memory_bytes);
+    return analysis::fits(program_of(batch), machine::room_of_allocator(machine_));
   }
 
   std::int64_t largest() {
-    const std::int64_t capacity = machine_.gpu.memory_bytes;
+    const std::int64_t capacity = machine::room_of_allocator(machine_);
     const auto allocated = [&](std::int64_t batch) {
       return memory_need(program_of(batch)).allocated;
     };
@@ -68,7 +68,7 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
   if (config.word("workload") != "train" || train::trains_in_stages(config)) return std::nullopt;
   BatchFit fit;
   fit.batch = config.whole("batch_size");
-  fit.capacity = machine.gpu.memory_bytes;
+  fit.capacity = machine::room_of_allocator(machine);
   fit.most = kMostTried;
   fit.checkpointed = config.flag("checkpoint.enabled");
   program::Config other = config;

@@ -21,6 +21,7 @@ struct Field {
   Dimension dimension;
   Bounds bounds;
   std::variant<int Part::*, std::int64_t Part::*, double Part::*, bool Part::*> member;
+  bool may_lack = false;  // then it is 0
 };
 
 inline constexpr Bounds kShareBounds{1e-6, 1};
@@ -110,6 +111,7 @@ inline constexpr std::array kHostFields{
     Field<Host>{"eager_operator", Dimension::kTime, kDelayBounds, &Host::eager_operator_ns},
     Field<Host>{"interpreter_call", Dimension::kTime, kDelayBounds, &Host::interpreter_call_ns},
     Field<Host>{"compiled_operator", Dimension::kTime, kDelayBounds, &Host::compiled_operator_ns},
+    Field<Host>{"context", Dimension::kBytes, {0, 0x1p40}, &Host::context_bytes, true},
 };
 
 inline constexpr std::array kGpuLinkFields{

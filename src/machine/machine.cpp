@@ -114,7 +114,7 @@ void read_fields(const toml::table& table, const std::string& prefix,
   for (const Field<Part>& field : fields) {
     const std::string name = prefix + std::string(field.key);
     const toml::node* node = table.get(field.key);
-    if (!node && has_figure(figures, name)) continue;
+    if (!node && (has_figure(figures, name) || field.may_lack)) continue;
     if (!node)
       fail_at(table, file.name,
               fmt::format("{} is missing; write for example {} = {}", name, field.key,
@@ -447,6 +447,10 @@ std::string name_of(LinkKind kind) {
       return "pcie";
   }
   return "";
+}
+
+std::int64_t room_of_allocator(const Machine& machine) {
+  return std::max<std::int64_t>(0, machine.gpu.memory_bytes - machine.host.context_bytes);
 }
 
 std::int64_t all_gpus(const Machine& machine) {

@@ -126,6 +126,9 @@ struct Host {
   Nanos eager_operator_ns = 0;     // a PyTorch operator's own host time, its launch excluded
   Nanos interpreter_call_ns = 0;   // the part of it that runs in Python, under the interpreter lock
   Nanos compiled_operator_ns = 0;  // the same under torch.compile
+  // What a process's CUDA context and the kernels of its libraries take of each GPU's memory, as
+  // nvidia-smi shows it; 0: not known.
+  std::int64_t context_bytes = 0;
 };
 
 // What joins several nodes. A machine of one node has none.
@@ -153,6 +156,9 @@ struct Machine {
   // (of several GPUs), tree of PCIe (where the file tells it), network (of several nodes).
   std::vector<Figure> figures;
 };
+
+// Of a GPU's memory, what the CUDA context of a process leaves to its allocator.
+std::int64_t room_of_allocator(const Machine& machine);
 
 // The GPUs of all nodes together.
 std::int64_t all_gpus(const Machine& machine);

@@ -72,6 +72,7 @@ constexpr std::array kMeanings{
     Meaning{"host.eager_operator", "an eager PyTorch operator's own host time, without its launch"},
     Meaning{"host.interpreter_call", "the part of it in Python, which holds the interpreter lock"},
     Meaning{"host.compiled_operator", "an operator's own host time under torch.compile"},
+    Meaning{"host.context", "what a process's CUDA context and kernels take of a GPU's memory"},
     Meaning{"gpu_link.bandwidth", "peak of one GPU, all its links together, each direction"},
     Meaning{"gpu_link.peer_to_peer", "a copy between two GPUs need not pass through host memory"},
     Meaning{"gpu_link.ring", "bus bandwidth that a large all-reduce on rings reaches"},

@@ -88,7 +88,8 @@ std::vector<Side> sides_of(const std::vector<RunView>& views, const PageLimits& 
 }
 
 double capacity_of(const RunView& view) {
-  return view.run->machine ? static_cast<double>(view.run->machine->gpu.memory_bytes) : 0;
+  return view.run->machine ? static_cast<double>(machine::room_of_allocator(*view.run->machine))
+                           : 0;
 }
 
 // What all charts reach; a capacity that is near stands in them.
@@ -245,7 +246,7 @@ class Chart {
   const Speech& speech_;
 };
 
-// "peak 17.9 GiB of 79.6 GiB, 18.9 GiB reserved".
+// "peak 17.9 GiB of 78.8 GiB, 18.9 GiB reserved, 381 MiB beside it in CUDA's context".
 std::string peak_words(const RunView& view, const Side& side, const Speech& speech) {
   const MemoryHistory& history = side.history;
   const std::string peak = bytes_words(speech, history.peak().allocated);
@@ -255,6 +256,10 @@ std::string peak_words(const RunView& view, const Side& side, const Speech& spee
                           : told(speech, "peak {}", peak);
   if (history.most_reserved() > 0)
     words += ", " + told(speech, "{} reserved", bytes_words(speech, history.most_reserved()));
+  if (const std::int64_t context = view.run->machine ? view.run->machine->host.context_bytes : 0;
+      context > 0)
+    words += ", " + told(speech, "{} beside it in CUDA's context",
+                         bytes_words(speech, static_cast<double>(context)));
   if (side.gpus.size() > 1)
     if (const analysis::MemoryGpu* gpu = analysis::fullest(side.gpus))
       words += "; " + told(speech, "of {}, the fullest of {} GPUs", gpu->name, side.gpus.size());

@@ -25,14 +25,15 @@ std::vector<program::Index> first_streams(const program::Program& program, std::
 
 }  // namespace
 
-Memory::Memory(const program::Program& program, int gpus, std::int64_t capacity, std::string gpu,
+Memory::Memory(const program::Program& program, int gpus, const Room& room, std::string gpu,
                Recorder& recorder)
     : program_(program),
       name_(std::move(gpu)),
+      context_(room.context),
       recorder_(recorder),
       blocks_(program.buffers.size(), kNone),
       names_(program.buffers.size(), trace::kNone) {
-  for (int number = 0; number < gpus; ++number) gpus_.emplace_back(number, capacity);
+  for (int number = 0; number < gpus; ++number) gpus_.emplace_back(number, room.capacity);
   for (std::size_t i = 0; i < role_names_.size(); ++i)
     role_names_[i] = recorder.name(program::name_of(static_cast<program::Role>(i)));
 }
@@ -121,6 +122,7 @@ void Memory::fail(Nanos now, program::Index buffer) {
   why.allocated = statistics.allocated;
   why.reserved = statistics.reserved;
   why.capacity = gpu.allocator.capacity();
+  why.context = context_;
   why.holders = largest(one.device);
   out_of_memory_ = std::move(why);
 }

@@ -19,8 +19,12 @@ namespace trainscope::sim {
 
 class Memory {
  public:
-  // `capacity` in bytes, of each of so many GPUs.
-  Memory(const program::Program& program, int gpus, std::int64_t capacity, std::string gpu,
+  // Bytes of each GPU.
+  struct Room {
+    std::int64_t capacity = 0;  // for the allocator
+    std::int64_t context = 0;   // that CUDA has taken before
+  };
+  Memory(const program::Program& program, int gpus, const Room& room, std::string gpu,
          Recorder& recorder);
 
   // Buffers of the device that no command allocates are there from the start. False when there is
@@ -80,7 +84,8 @@ class Memory {
   const program::Buffer& allocated_buffer(program::Index buffer, const char* what) const;
 
   const program::Program& program_;
-  std::string name_;  // of the kind of GPU
+  std::string name_;      // of the kind of GPU
+  std::int64_t context_;  // of each
   Recorder& recorder_;
   std::deque<Gpu> gpus_;                           // which cannot be copied
   std::vector<CachingAllocator::BlockId> blocks_;  // by buffer

@@ -39,17 +39,32 @@ std::string holders_words(const std::vector<OutOfMemory::Holder>& holders, const
   return text.empty() ? text : told(speech, "; the largest are {}", text);
 }
 
+namespace {
+
+std::string request_words(const OutOfMemory& why, const Speech& speech) {
+  const std::string buffer = buffer_words(why.buffer, why.role, {}, speech);
+  const std::string requested = bytes(speech, why.requested);
+  const std::string capacity = bytes(speech, why.capacity);
+  const std::string reserved = bytes(speech, why.reserved);
+  const std::string allocated = bytes(speech, why.allocated);
+  if (why.context == 0)
+    return told(speech,
+                "{} asks for {}, and of the {} that there are, the allocator holds {}, {} of "
+                "them in tensors",
+                buffer, requested, capacity, reserved, allocated);
+  return told(speech,
+              "{} asks for {}, and of the {} that CUDA's context of {} leaves, the allocator "
+              "holds {}, {} of them in tensors",
+              buffer, requested, capacity, bytes(speech, why.context), reserved, allocated);
+}
+
+}  // namespace
+
 std::string sentence(const OutOfMemory& why, const Speech& speech) {
   std::string text = why.line > 0
                          ? told(speech, "{} is out of memory at line {}", why.gpu, why.line)
                          : told(speech, "{} is out of memory", why.gpu);
-  text += ": " + told(speech,
-                      "{} asks for {}, and of the {} that there are, the allocator holds {}, {} of "
-                      "them in tensors",
-                      buffer_words(why.buffer, why.role, {}, speech), bytes(speech, why.requested),
-                      bytes(speech, why.capacity), bytes(speech, why.reserved),
-                      bytes(speech, why.allocated));
-  return text + holders_words(why.holders, speech) +
+  return text + ": " + request_words(why, speech) + holders_words(why.holders, speech) +
          speech.say(
              "; what is shown ends there: ask for less, or choose a machine with more memory");
 }

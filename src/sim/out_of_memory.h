@@ -28,7 +28,8 @@ struct OutOfMemory {
   std::int64_t segment = 0;    // that cudaMalloc could not give
   std::int64_t allocated = 0;
   std::int64_t reserved = 0;
-  std::int64_t capacity = 0;
+  std::int64_t capacity = 0;    // for the allocator
+  std::int64_t context = 0;     // that CUDA's context takes besides
   std::vector<Holder> holders;  // the largest, largest first
 };
 

@@ -152,7 +152,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     const std::size_t fp32 = machine.gpu.fp32_gemm_efficiency > 0 ? 1 : 0;
     const std::size_t rare = l2 + power + fp32;
     const std::size_t figures =
-        52 + rare + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
+        53 + rare + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
     CHECK(machine.figures.size() == figures);
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK((machine.figures[7].name == "gpu.l2_bandwidth") == (l2 == 1));
@@ -162,7 +162,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     CHECK(machine.figures.back().name == (nodes     ? "network.latency"
                                           : tree    ? "pcie_tree.socket_bandwidth"
                                           : several ? "gpu_link.ring"
-                                                    : "host.compiled_operator"));
+                                                    : "host.context"));
   }
   const Machine machine = load_machine("h200-1");
   const Figure& bandwidth = figure_of(machine, "gpu.memory_bandwidth");
@@ -348,6 +348,25 @@ TEST_CASE("the memory that CUDA reports is near to what is sold") {
     const double share = static_cast<double>(gpu.memory_bytes) / (sold_gib.at(gpu.id) * 0x1p30);
     CHECK(share > 0.9);
     CHECK(share <= 1);
+  }
+}
+
+TEST_CASE("of every GPU it is known how fast its L2 is, a few times its memory") {
+  for (const Gpu& gpu : test::shipped_gpus()) {
+    CAPTURE(gpu.id);
+    CHECK(gpu.l2_bytes_per_s > 1.5 * gpu.memory_bytes_per_s);
+    CHECK(gpu.l2_bytes_per_s < 9 * gpu.memory_bytes_per_s);
+    // An SM's port to L2 carries 64 bytes a cycle.
+    CHECK(gpu.l2_bytes_per_s < 72.0 * gpu.sm_count * gpu.boost_clock_hz);
+  }
+}
+
+TEST_CASE("a CUDA context takes some hundred megabytes of a GPU, with CUDA 10 a whole gigabyte") {
+  for (const Machine& machine : shipped_machines()) {
+    CAPTURE(machine.id);
+    const bool old = machine.id.find("v100") != std::string::npos || machine.id == "titan-rtx-2";
+    CHECK(machine.host.context_bytes == (old ? std::int64_t{1005} << 20 : 400'000'000));
+    CHECK(room_of_allocator(machine) == machine.gpu.memory_bytes - machine.host.context_bytes);
   }
 }
 

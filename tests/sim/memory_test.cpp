@@ -203,6 +203,24 @@ TEST_CASE("a full device ends the run, and says what asked for how much and who 
   CHECK(bench.actions(AllocatorAction::kOutOfMemory) == 1);
 }
 
+TEST_CASE("CUDA's context is not the allocator's to give") {
+  const auto why_of = [](std::int64_t context) {
+    Bench bench;
+    bench.machine.gpu.memory_bytes = 140 * kMi;
+    bench.machine.host.context_bytes = context;
+    bench.add(Alloc{bench.buffer("a", 40 * kMi, Role::kParameter), 0});
+    bench.add(Launch{0, 0});
+    return bench.carry_out();
+  };
+  CHECK_FALSE(why_of(0));
+  CHECK_FALSE(why_of(36 * kMi));
+  const auto why = why_of(40 * kMi);
+  REQUIRE(why);
+  CHECK(why->capacity == 100 * kMi);
+  CHECK_THAT(sim::sentence(*why), Catch::Contains("of the 100 MiB that CUDA's context of 40 MiB "
+                                                  "leaves, the allocator holds 64 MiB"));
+}
+
 TEST_CASE("what does not fit from the start ends the run before it begins") {
   Bench bench;
   bench.machine.gpu.memory_bytes = 32 * kMi;

@@ -18,6 +18,7 @@ struct BenchProgram {
 
   BenchProgram() {
     using namespace trainscope::program;
+    machine.host.context_bytes = 0;  // all memory is the allocator's
     program.threads.push_back({"host main", ThreadRole::kMain, 0, {}});
     program.streams.push_back({"stream 7", 7, StreamKind::kLegacyDefault, 0, 0});
     program.streams.push_back({"stream 20", 20, StreamKind::kNonBlocking, 0, 0});

@@ -37,14 +37,15 @@ std::string too_many_gpus(const Workspace& workspace) {
   return said(workspace, "This runs on {} GPUs, and a laptop has one.", gpus);
 }
 
-std::string too_much_memory(const Workspace& workspace, const machine::Gpu& gpu) {
+std::string too_much_memory(const Workspace& workspace, const machine::Machine& laptop) {
+  const auto room = static_cast<double>(machine::room_of_allocator(laptop));
   for (const SideModel& side : workspace.sides()) {
     if (!side.run) continue;
     const auto peak = analysis::value_of(side.run->metrics, "memory.peak_allocated");
-    if (peak && *peak > static_cast<double>(gpu.memory_bytes))
+    if (peak && *peak > room)
       return said(workspace, "{} fills {}, and {} has {}: there it would be out of memory.",
-                  side.label, bytes_words(workspace, *peak), gpu.name,
-                  bytes_words(workspace, static_cast<double>(gpu.memory_bytes)));
+                  side.label, bytes_words(workspace, *peak), laptop.gpu.name,
+                  bytes_words(workspace, room));
   }
   return "";
 }
@@ -55,7 +56,7 @@ std::string laptop_refusal(const Workspace& workspace) {
   if (const std::string many = too_many_gpus(workspace); !many.empty()) return many;
   const std::string refusal = workspace.machine_refusal(kLaptop);
   if (refusal.empty() || !workspace.lesson()) return refusal;
-  const std::string much = too_much_memory(workspace, machine::load_machine(kLaptop).gpu);
+  const std::string much = too_much_memory(workspace, machine::load_machine(kLaptop));
   return much.empty() ? refusal : much;
 }
 

@@ -223,8 +223,10 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   chart.by_change = scale.by_change;
   chart.highest = scale.highest;
   chart.range = shown_range(context, panel, facts, chart.playhead);
-  if (model.run && model.run->machine)
-    chart.capacity = static_cast<double>(model.run->machine->gpu.memory_bytes);
+  if (model.run && model.run->machine) {
+    chart.capacity = static_cast<double>(machine::room_of_allocator(*model.run->machine));
+    chart.context = static_cast<double>(model.run->machine->host.context_bytes);
+  }
   ImGui::PushID(static_cast<int>(side));
   choose_gpu(theme, panel.sides[side], facts, places.gpu);
   Nanos time = 0;

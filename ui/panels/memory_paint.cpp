@@ -146,11 +146,12 @@ void name_level(const Theme& theme, float left, float middle, const std::string&
 }
 
 // A line right across the chart, and its name at the right end.
-void paint_capacity(const Theme& theme, double capacity) {
+void paint_capacity(const Theme& theme, double capacity, double context) {
   const Box box = chart_box();
   const float y = ImPlot::PlotToPixels(0, capacity).y;
   ImPlot::GetPlotDrawList()->AddLine({box.min.x, y}, {box.max.x, y}, theme.bad, theme.px(1.6F));
-  const std::string words = "capacity " + bytes_words(capacity);
+  std::string words = "capacity " + bytes_words(capacity);
+  if (context > 0) words += " beside CUDA's context of " + bytes_words(context);
   const float wide = text_size(theme.font.text, theme.size.label, words).x;
   name_level(theme, box.max.x - theme.px(6) - wide, std::round(y) - theme.px(9), words, theme.bad);
 }
@@ -398,7 +399,7 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   ImPlot::PopPlotClipRect();
   draw_upright(theme, axis.x_of(chart.playhead), theme.accent, 1.4F);
   name_reserved(theme, columns.moments, near ? chart.capacity : 0);
-  if (near) paint_capacity(theme, chart.capacity);
+  if (near) paint_capacity(theme, chart.capacity, chart.context);
   paint_chart_card(theme, history, axis);
   double at = 0;
   const bool moved = dragged_to(at);

@@ -20,7 +20,8 @@ struct MemoryChart {
   // Every allocation and every free as wide as another: the host makes them in bursts, and waits.
   bool by_change = false;
   Nanos playhead = 0;
-  double capacity = 0;  // 0: unknown
+  double capacity = 0;  // for the allocator; 0: unknown
+  double context = 0;   // that CUDA takes beside it
   double highest = 0;   // bytes that another chart beside it reaches, drawn to the same scale
 };
 // What the columns of a chart show; kept from one frame to the next while that is the same.
