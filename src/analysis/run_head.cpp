@@ -59,6 +59,7 @@ Json json_of(const sim::OutOfMemory& why) {
           {"allocated", why.allocated},
           {"reserved", why.reserved},
           {"capacity", why.capacity},
+          {"context", why.context},
           {"holders", std::move(holders)}};
 }
 
@@ -74,6 +75,7 @@ sim::OutOfMemory out_of_memory_of(const Json& json) {
   why.allocated = whole(json.at("allocated"));
   why.reserved = whole(json.at("reserved"));
   why.capacity = whole(json.at("capacity"));
+  if (json.contains("context")) why.context = whole(json.at("context"));
   for (const Json& one : json.at("holders"))
     why.holders.push_back(
         {one.at("name"), word(one.at("role"), program::Role::kWorkspace), whole(one.at("bytes"))});

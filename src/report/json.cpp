@@ -115,6 +115,7 @@ Json ending_of(const sim::OutOfMemory& why) {
           {"allocated", why.allocated},
           {"reserved", why.reserved},
           {"capacity", why.capacity},
+          {"context", why.context},
           {"holders", std::move(holders)}};
 }
 
