@@ -36,6 +36,17 @@ std::string flash_caveat(const program::Config& config, const machine::Machine& 
   return "";
 }
 
+// Inductor computes again what only element-wise code of backward reads, and keeps the rest
+// (torch/_functorch/partitioners.py, should_ban_recomputation).
+std::string memory_caveat(const program::Config& config) {
+  const bool fuses = config.word("workload") == "train" && config.word("device") == "cuda" &&
+                     config.flag("compile.fuse") &&
+                     program::idle_because(config, "compile.fuse").empty();
+  if (!fuses) return "";
+  return "What forward keeps for backward is here what eager code keeps: Inductor computes some of "
+         "it again, and may need less memory";
+}
+
 }  // namespace
 
 std::string gpu_caveat(const program::Config& config, const machine::Machine& machine) {
@@ -47,11 +58,15 @@ std::string gpu_caveat(const program::Config& config, const machine::Machine& ma
     return machine.gpu.name +
            " has no units for TF32, which came with compute capability 8.0: it computes in FP32";
   if (const std::string flash = flash_caveat(config, machine); !flash.empty()) return flash;
+  if (workload == "kernel" && machine.gpu.l2_bytes_per_s <= 0)
+    return "How fast its L2 is, is not known of " + machine.gpu.name +
+           ": all traffic is timed as device memory's";
   const bool parallel = train::trains_in_parallel(config) && !config.is_set("parallel.world_size");
-  if (!parallel || gpus == 1) return "";
-  return fmt::format(
-      "Only one of the machine's {} GPUs works; set parallel.world_size to {} for all of them",
-      gpus, gpus);
+  if (parallel && gpus > 1)
+    return fmt::format(
+        "Only one of the machine's {} GPUs works; set parallel.world_size to {} for all of them",
+        gpus, gpus);
+  return memory_caveat(config);
 }
 
 }  // namespace trainscope::analysis

@@ -78,3 +78,11 @@ TEST_CASE(
     CHECK(caveat({"machine=h100-sxm-8", "workload=collective", "collective.bytes=1 GiB",
                   "collective.expanded=true", with}) == "");
 }
+
+TEST_CASE("a fused model says that its memory is eager code's, an eager one nothing") {
+  const std::string said = caveat({"workload=train", "model.name=gpt-mini", "compile.fuse=true"});
+  CHECK_THAT(said, Catch::Contains("Inductor computes some of it again"));
+  CHECK(caveat({"workload=train", "model.name=gpt-mini"}) == "");
+  CHECK(caveat({"workload=train", "model.name=gpt-mini", "compile.cuda_graph=true", "steps=3"}) ==
+        "");
+}
