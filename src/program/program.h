@@ -157,6 +157,7 @@ struct Operation {
   std::vector<Index> writes;
   bool is_gradient = false;  // it computes gradients, of anything
   bool compiled = false;     // code that torch.compile wrote launches it, not the framework
+  double host_cost = 1;      // of eager PyTorch: its operator's time, in those of an `add`
   // Of a fused kernel: what it computes, one after another; `function` is none then. What one part
   // writes for another alone is in neither of the kernel's lists.
   std::vector<Operation> parts;

@@ -190,6 +190,7 @@ class Host {
   const program::Program& program_;
   const machine::Machine& machine_;
   Nanos operator_ns_;
+  bool is_eager_;
   Nanos interpreter_ns_;  // the part of it that is Python
   EventQueue& events_;
   Recorder& recorder_;

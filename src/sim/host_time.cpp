@@ -1,6 +1,7 @@
 // How host time passes: on a core, without one, under the interpreter's lock, at a shared rate.
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/host.h"
 
@@ -42,8 +43,11 @@ bool Host::compute(Nanos now, std::uint32_t thread, Nanos duration) {
 
 Nanos Host::operator_time(const program::Command& command) const {
   const auto* launch = std::get_if<program::Launch>(&command.action);
-  if (!launch || !program_.operations[launch->operation].compiled) return operator_ns_;
-  return std::min(operator_ns_, machine_.host.compiled_operator_ns);
+  if (!launch) return operator_ns_;
+  const program::Operation& operation = program_.operations[launch->operation];
+  if (operation.compiled) return std::min(operator_ns_, machine_.host.compiled_operator_ns);
+  if (!is_eager_) return operator_ns_;
+  return std::llround(static_cast<double>(operator_ns_) * operation.host_cost);
 }
 
 bool Host::operate(Nanos now, std::uint32_t thread, const program::Command& command) {

@@ -48,6 +48,7 @@ program::Operation moving(const machine::ConvolutionKernel& kernel,
   operation.threads = kernel.threads;
   operation.type = convolution.type;
   operation.is_gradient = convolution.is_gradient;
+  operation.host_cost = convolution.host_cost;
   if (kernel.block_instructions > 0) {
     program::BlockWork work;
     work.flops = 2 * kernel.block_instructions;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "program/second_reads.h"
+#include "train/host_costs.h"
 
 namespace trainscope::train {
 namespace {
@@ -328,6 +329,7 @@ Operation make_operation(const program::Program& program, const program::Functio
   Operation op = std::visit(Describer(read, written), function);
   op.function = function;
   op.type = type;
+  op.host_cost = host_cost(function);
   op.bytes = traffic(program, function, operands);
   op.reads = std::move(operands.reads);
   op.writes = std::move(operands.writes);

@@ -290,6 +290,7 @@ Tape::VarId Tape::apply(const program::Function& function, const std::vector<Var
   }
   add_running_moments(function, operands);
   auto first = static_cast<Index>(program_.operations.size());
+  if (counts_batches(function)) push_batch_count();
   const Index last = emit(function, operation_type(function, input_type), std::move(operands));
   for (; first <= last; ++first) entry.operations.push_back(first);
   entry.output = add_var(output);
@@ -312,6 +313,23 @@ void Tape::add_running_moments(const program::Function& function, Operands& oper
   if (!norm || !norm->training) return;
   operands.writes.push_back(operands.reads[3]);
   operands.writes.push_back(operands.reads[4]);
+}
+
+// torch/nn/modules/batchnorm.py: self.num_batches_tracked.add_(1), in training; one of its own for
+// each module, of one number. Of a compiled model it is part of another kernel.
+bool Tape::counts_batches(const program::Function& function) const {
+  const auto* norm = std::get_if<program::BatchNorm>(&function);
+  return norm && norm->training && norm->part == program::Part::kForward && !options_.compile.fuse;
+}
+
+// The number is read by nobody, and has no buffer.
+void Tape::push_batch_count() {
+  constexpr ElementType count_type = ElementType::kInt64;
+  program::Operation count =
+      pointwise("add_ (batches tracked)", "aten::add_", program::OperationKind::kElementwise, 1, 1,
+                2.0 * static_cast<double>(program::size_of(count_type)));
+  count.type = count_type;
+  push(std::move(count));
 }
 
 Index Tape::static_copy(Index from, const std::string& name) {

@@ -134,6 +134,9 @@ class Tape {
                                    const std::vector<VarId>& inputs) const;
   // A batch norm in training writes the moments that it reads.
   static void add_running_moments(const program::Function& function, Operands& operands);
+  // Whether a layer counts the batches that it has seen, which is a kernel of its own.
+  bool counts_batches(const program::Function& function) const;
+  void push_batch_count();
   // A graph reads what comes in from the same place each time: it is copied there
   // (torch/_inductor/cudagraph_trees.py).
   program::Index static_copy(program::Index from, const std::string& name);

@@ -108,6 +108,22 @@ TEST_CASE("threads of one interpreter run the Python part of their operators in 
   CHECK(together->trace.end() < 100 * together->machine.host.eager_operator_ns);
 }
 
+TEST_CASE("an operator may cost several of the profile's, unless torch.compile launches it") {
+  const auto time_of = [](const std::string& profile, bool compiled) {
+    Bench bench;
+    bench.machine.host.eager_operator_ns = 10'000;
+    bench.machine.host.compiled_operator_ns = 4'000;
+    bench.program.operations[0].host_cost = 2.5;
+    bench.program.operations[0].compiled = compiled;
+    bench.add(Launch{0, 0});
+    bench.run(profile);
+    return bench.find("host main", "aten::op").duration - bench.machine.host.launch_call_ns;
+  };
+  CHECK(time_of("pytorch-eager", false) == 25'000);
+  CHECK(time_of("pytorch-eager", true) == 4'000);
+  CHECK(time_of("pytorch-compiled", false) == 4'000);
+}
+
 TEST_CASE("readers share the disk, and wait for it without a core") {
   Bench bench;
   bench.machine.host.cores = 1;
