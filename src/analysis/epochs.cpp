@@ -1,10 +1,21 @@
 #include "analysis/epochs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "analysis/loader_caveat.h"
+#include "analysis/step_marks.h"
+
 namespace trainscope::analysis {
 namespace {
+
+// What a batch takes to load in the long run; 0 where no workers load, and for one step alone,
+// whose trace tells too little.
+double nanos_a_batch(const Measured& measured) {
+  const bool is_run = first_marks(marks_by_rank(*measured.trace)).marks.size() > 1;
+  return is_run ? loading_in_the_long_run(measured).value_or(0) : 0;
+}
 
 // Of the measured steps, those of whole epochs; empty: no epoch is whole.
 struct Whole {
@@ -15,7 +26,7 @@ Whole whole_epochs(const Measured& measured) {
   const double steps = measured.program->steps_per_epoch;
   if (steps != std::floor(steps) || measured.steps < steps) return {};
   const auto each = static_cast<std::int64_t>(steps);
-  const std::int64_t first = measured.program->warmup_steps, last = first + measured.steps;
+  const std::int64_t first = measured.first_step, last = first + measured.steps;
   return {(first + each - 1) / each * each, last / each * each};
 }
 
@@ -26,7 +37,7 @@ std::optional<double> epoch_time(const Measured& measured) {
     return std::nullopt;
   const double steps = measured.program->steps_per_epoch;
   const auto time = static_cast<double>(measured.window.end - measured.window.start);
-  const double by_steps = steps * time / measured.steps;
+  const double by_steps = steps * std::max(time / measured.steps, nanos_a_batch(measured));
   const Whole whole = whole_epochs(measured);
   if (measured.steps == 1 || whole.begin >= whole.end) return by_steps;
   const std::vector<StepWindow> all = step_windows(*measured.trace);

@@ -8,8 +8,9 @@
 namespace trainscope::analysis {
 
 // In ns: the mean of the whole epochs among the measured steps, or, where there is none, the mean
-// step times the steps of an epoch. Nothing where the program has no epochs, or no step is
-// measured.
+// step times the steps of an epoch; where a loader's workers take longer for a batch in the long
+// run than these steps did, as they ran on batches loaded ahead, that time instead of the step's.
+// Nothing where the program has no epochs, or no step is measured.
 std::optional<double> epoch_time(const Measured& measured);
 
 }  // namespace trainscope::analysis

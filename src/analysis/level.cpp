@@ -16,19 +16,35 @@ void level(std::vector<RunPointer>& runs) {
   runs[*stepped] = std::make_shared<const Run>(measured_as_a_whole(*runs[*stepped]));
 }
 
+namespace {
+
+// " (steps 2 to 9)", as the profiler counts them; empty where all are measured.
+std::string which_steps(const Measured& measured) {
+  const int first = measured.first_step;
+  if (first == 0) return "";
+  return measured.steps == 1 ? fmt::format(" (step {})", first)
+                             : fmt::format(" (steps {} to {})", first, first + measured.steps - 1);
+}
+
+}  // namespace
+
 std::string what_times_are_of(const Run& one) {
   const int steps = one.facts.measured.steps;
   if (steps == 0) return "the whole run, since it has no steps";
-  return steps == 1 ? "one step" : fmt::format("a step, the mean of {}", steps);
+  return (steps == 1 ? "one step" : fmt::format("a step, the mean of {}", steps)) +
+         which_steps(one.facts.measured);
 }
 
 std::string what_times_are_of(const Run& a, const Run& b) {
   const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
-  if (steps_a > 0 && steps_a == steps_b)
-    return steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a);
+  const std::string which_a = which_steps(a.facts.measured),
+                    which_b = which_steps(b.facts.measured);
+  if (steps_a > 0 && steps_a == steps_b && which_a == which_b)
+    return (steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a)) +
+           which_a;
   if (steps_a > 0 && steps_b > 0)
-    return fmt::format("a step, the mean of {} in {} and of {} in {}", steps_a, a.label, steps_b,
-                       b.label);
+    return fmt::format("a step, the mean of {} in {}{} and of {} in {}{}", steps_a, a.label,
+                       which_a, steps_b, b.label, which_b);
   const bool has_a = !step_windows(*a.trace).empty();
   const bool has_b = !step_windows(*b.trace).empty();
   if (!has_a && !has_b) return "the whole run, since neither has steps";

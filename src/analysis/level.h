@@ -17,7 +17,8 @@ std::optional<std::size_t> stepped_one(const Run& a, const Run& b);
 // That one measured as a whole too.
 void level(std::vector<RunPointer>& runs);
 
-// "a step, the mean of 3", "the whole run, since neither has steps". The same of one run.
+// "a step, the mean of 8 (steps 2 to 9)", "the whole run, since neither has steps". The same of one
+// run.
 std::string what_times_are_of(const Run& one);
 std::string what_times_are_of(const Run& a, const Run& b);
 

@@ -9,6 +9,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
+#include "analysis/steady_steps.h"
 #include "analysis/step_marks.h"
 #include "analysis/stream_order.h"
 #include "analysis/whole_run.h"
@@ -78,7 +79,9 @@ void find_window(Measured& measured, int warmup) {
   const LaunchedWork launched(trace, rank);
   const Nanos first = launched.done_after(marks.front().start);
   if (launched.done_after(marks.back().end) <= first) return;  // marks of no length
-  const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(warmup), marks.size() - 1);
+  const std::size_t skipped =
+      first_measured_step(trace, measured.program, ranks, marks.size(), warmup);
+  measured.first_step = static_cast<int>(skipped);
   measured.steps = static_cast<int>(marks.size() - skipped);
   measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());
   measured.marks_of_ranks = marks_within(ranks, measured.marks);

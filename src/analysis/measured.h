@@ -24,6 +24,7 @@ struct Measured {
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
+  int first_step = 0;           // of them, counted from 0 over all steps of the trace
   std::vector<Interval> marks;  // of the measured steps, on the host's side
   // Of each rank whose host has marks of its own, those that lie in these steps: its file may hold
   // fewer of them than the first rank's, whose marks the others are.
@@ -65,10 +66,11 @@ struct Measured {
   IntervalSet held;  // the training thread held by a call or by missing data
 };
 
-// Steps that metrics leave out: what the program says; null: what the trace's file said.
+// Steps that metrics leave out at least: what the program says; null: what the trace's file said.
 int warmup_steps(const trace::Trace& trace, const program::Program* program);
 
-// `program` and `machine` may be null.
+// `program` and `machine` may be null. With a program, steps that follow the warm-up and still call
+// cudaMalloc are left out too, up to the first one that does not; where all of them do, none is.
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);
 

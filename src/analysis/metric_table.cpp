@@ -80,8 +80,8 @@ void add_times(Table& t) {
           return Answer(static_cast<double>(length(f.measured.whole)));
         });
   t.add("time.step", "ns", "step time",
-        "a step, all its work included; the first of several is warm-up and left out, but of a "
-        "profiler's trace all steps count",
+        "a step, all its work included; the first of several is warm-up and left out, as are those "
+        "right after it that still call cudaMalloc, but of a profiler's trace all steps count",
         [](const Facts& f) {
           if (f.measured.steps == 0) return Answer();
           return Answer(a_step(f, length(f.measured.window)));
@@ -89,7 +89,8 @@ void add_times(Table& t) {
   t.add(
       "time.epoch", "ns", "epoch time",
       "one pass over the data set, without what drop_last leaves out: the mean of the run's whole "
-      "epochs after the warm-up, else as many steps as it takes",
+      "epochs after the warm-up, else as many steps as it takes, none shorter than a loader's "
+      "workers take for a batch in the long run",
       [](const Facts& f) { return f.epoch; });
   t.add("time.forward", "ns", "forward",
         "forward kernels at work, a step; absent where most kernels' phase is not known",

@@ -15,7 +15,9 @@ namespace {
 trace::WriteOptions write_options(const analysis::Run& run, int processes) {
   trace::WriteOptions options;
   if (processes > 1) options.world_size = processes;
-  options.warmup_steps = analysis::warmup_steps(*run.trace, run.program.get());
+  const analysis::Measured& measured = run.facts.measured;
+  options.warmup_steps = measured.steps > 0 ? measured.first_step
+                                            : analysis::warmup_steps(*run.trace, run.program.get());
   if (run.ending) options.ended_early = sim::sentence(*run.ending);
   if (!run.machine) return options;
   const machine::Gpu& gpu = run.machine->gpu;

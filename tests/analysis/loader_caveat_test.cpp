@@ -22,24 +22,37 @@ analysis::Run with_workers(const std::string& workers, const std::string& steps)
 TEST_CASE("steps that end before the batches loaded ahead are used up say that they do") {
   const analysis::Run early = with_workers("8", "6");
   CHECK_THAT(early.caveat, Catch::Contains("8 workers take 128 ms for a batch") &&
-                               Catch::Contains("set steps to 64 or more"));
+                               Catch::Contains("set steps to 192 or more"));
   const double step = *analysis::value_of(early.metrics, "time.step");
   CHECK(step < 128e6);
 
-  const analysis::Run later = with_workers("8", "64");
+  // What the steps do not show, the epoch says.
+  CHECK(*analysis::value_of(early.metrics, "time.epoch") ==
+        Approx(128e6 * early.program->steps_per_epoch));
+
+  const analysis::Run later = with_workers("8", "192");
   CHECK(later.caveat.empty());
-  CHECK(*analysis::value_of(later.metrics, "time.step") == Approx(128e6).epsilon(0.15));
+  CHECK(*analysis::value_of(later.metrics, "time.step") == Approx(128e6).epsilon(0.05));
 }
 
-TEST_CASE("where so many steps were not enough, twice as many are asked for") {
+TEST_CASE("where a step takes several batches, it is all of them that a loader must bring") {
+  const analysis::Run run = analysis::run_config(
+      "A", test::config_of({"workload=train", "model.name=resnet50", "batch_size=32", "steps=6",
+                            "accumulate_steps=4", "loader.sample_ms=8", "loader.num_workers=8"}));
+  CHECK_THAT(run.caveat, Catch::Contains("8 workers take 128 ms for the batches of a step"));
+}
+
+TEST_CASE("a loader that is a sixteenth too slow is told as well, and a twentieth is not") {
   const auto on_one_core = [](const char* steps) {
     return analysis::run_config(
         "A", test::config_of({"workload=train", "model.name=resnet18", "batch_size=32",
                               "host.cores=1", "loader.num_workers=8", "loader.sample_ms=3",
                               std::string("steps=") + steps}));
   };
-  CHECK_THAT(on_one_core("64").caveat, Catch::Contains("set steps to 128 or more"));
-  CHECK(on_one_core("128").caveat.empty());
+  CHECK_THAT(on_one_core("128").caveat,
+             Catch::Contains("8 workers take 99.7 ms for a batch, more than the 94.2 ms") &&
+                 Catch::Contains("set steps to 192 or more"));
+  CHECK(on_one_core("192").caveat.empty());
 }
 
 TEST_CASE("a loader that keeps up, and one without workers, need no more steps") {
