@@ -234,6 +234,22 @@ std::string waiting_advice(const Run& run, const Speech& speech) {
       shorter_bubble(run.config, speech));
 }
 
+std::string slow_stage_advice(const Run& run, std::int32_t rank, bool is_last,
+                              const Speech& speech) {
+  std::string advice =
+      is_last ? told(speech,
+                     "Rank {} has the model's head beside its blocks: give it fewer of them.", rank)
+              : told(speech, "Give rank {} fewer of the model's blocks.", rank);
+  const std::string odd = is_last ? odd_sides(run) : "";
+  if (!odd.empty())
+    advice +=
+        told(speech,
+             " Pad what the head multiplies by, as the vocabulary, to a multiple of 8, best of "
+             "64 ({} is none).",
+             odd);
+  return advice + speech.say(" More micro-batches help the others no further.");
+}
+
 std::string communication_advice(const Run& run, const Speech& speech) {
   if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
   if (is_sharded(run)) return fsdp_advice(run, speech);

@@ -2,6 +2,7 @@
 // not turned yet. Each is a sentence or two in the language of `speech`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/run.h"
@@ -19,6 +20,9 @@ std::string memory_advice(const Run& run, const Speech& speech);
 std::string idle_units_advice(const Run& run, const Speech& speech);
 // Ranks that wait for one another, and what they send.
 std::string waiting_advice(const Run& run, const Speech& speech);
+// The rank of a pipeline that has more to do than the others; the last one has the model's head.
+std::string slow_stage_advice(const Run& run, std::int32_t rank, bool is_last,
+                              const Speech& speech);
 std::string communication_advice(const Run& run, const Speech& speech);
 // A host that is behind with its launches.
 std::string launch_advice(const Run& run, const Speech& speech);

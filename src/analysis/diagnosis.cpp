@@ -1,281 +1,23 @@
 #include "analysis/diagnosis.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
-#include <iterator>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "analysis/advice.h"
-#include "analysis/intervals.h"
-#include "analysis/metrics.h"
-#include "analysis/operations.h"
-#include "analysis/rank_caveat.h"
-#include "analysis/runtime_calls.h"
-#include "analysis/unit_times.h"
+#include "analysis/explain.h"
+#include "analysis/gains.h"
+#include "analysis/loader_caveat.h"
 #include "base/units.h"
-#include "program/idle_knobs.h"
-#include "trace/same_collectives.h"
-#include "train/parallel.h"
 
 namespace trainscope::analysis {
 namespace {
 
 constexpr double kLeastShare = 0.05;
 constexpr std::size_t kMost = 3;
-
-using Calls = std::vector<std::pair<std::string, Nanos>>;
-
-// Gaps of one cause, by start.
-std::vector<IdleGap> gaps_of(const Run& run, Part cause) {
-  std::vector<IdleGap> gaps;
-  std::ranges::copy_if(run.gaps, std::back_inserter(gaps),
-                       [&](const IdleGap& gap) { return gap.cause == cause; });
-  std::ranges::sort(gaps, {}, &IdleGap::start);
-  return gaps;
-}
-
-// How much of a span lies in the gaps, which do not overlap.
-Nanos within(const trace::Span& span, const std::vector<IdleGap>& gaps) {
-  Nanos sum = 0;
-  auto gap = std::ranges::lower_bound(gaps, span.start, {}, &IdleGap::end);
-  for (; gap != gaps.end() && gap->start < span.end(); ++gap)
-    sum += std::max<Nanos>(0, std::min(gap->end, span.end()) - std::max(gap->start, span.start));
-  return sum;
-}
-
-// The calls that the host was in meanwhile, but for launches, the longest first.
-Calls calls_within(const Run& run, const std::vector<IdleGap>& gaps) {
-  std::map<trace::NameId, Nanos> sums;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
-    if (span.category != trace::Category::kHostApi && span.category != trace::Category::kHeld)
-      return;
-    if (!run.facts.measured.counts(run.trace->lanes()[span.lane])) return;
-    sums[span.name] += within(span, gaps);
-  });
-  Calls calls;
-  for (const auto& [name, nanos] : sums)
-    if (nanos > 0 && !is_launch(run.trace->name(name)))
-      calls.emplace_back(run.trace->name(name), nanos);
-  std::ranges::sort(calls, std::ranges::greater{}, &std::pair<std::string, Nanos>::second);
-  return calls;
-}
-
-bool asks_driver_for_memory(std::string_view call) {
-  return call.find("Malloc") != std::string_view::npos ||
-         call.find("Free") != std::string_view::npos ||
-         call.find("HostAlloc") != std::string_view::npos;
-}
-
-// Where it is not launches that the host is busy with.
-std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, double per,
-                                           const Speech& speech) {
-  const std::vector<IdleGap> gaps = gaps_of(run, Part::kIdleLaunch);
-  const Calls calls = calls_within(run, gaps);
-  if (calls.empty()) return std::nullopt;
-  const double nanos = static_cast<double>(calls.front().second) / per;
-  constexpr double kMostOfIt = 0.4;
-  if (nanos < kMostOfIt * finding.nanos) return std::nullopt;
-  finding.why = told(speech, "{} of it the host is in {}", speech.number(format_nanos(nanos)),
-                     calls.front().first);
-  finding.advice =
-      speech.say(asks_driver_for_memory(calls.front().first)
-                     ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
-                       "out, and look why later ones still ask."
-                     : "If that is the start of the process, leave it out of what you measure.");
-  return finding;
-}
-
-// "empty (17.4 ms), view (10.2 ms) and cudnn_batch_norm (9.57 ms)": the host's calls of which a
-// figure is largest. Empty where fewer than three have it.
-std::string largest_calls(const Run& run, const Speech& speech,
-                          double (*figure)(const OperationRow::Figures&)) {
-  constexpr std::size_t kShown = 3;
-  std::vector<OperationRow> rows = operation_rows(run.facts.measured);
-  // What loads batches does not launch, and backward() waits for autograd's thread.
-  std::erase_if(rows, [figure](const OperationRow& row) {
-    return figure(row.a) <= 0 || row.where != Operation::Where::kHost || row.name == "backward" ||
-           (row.category != trace::Category::kHostWork &&
-            row.category != trace::Category::kHostApi);
-  });
-  if (rows.size() < kShown) return "";
-  std::ranges::stable_sort(rows, std::greater<>(),
-                           [figure](const OperationRow& row) { return figure(row.a); });
-  const auto words = [&](std::size_t i) {
-    return fmt::format("{} ({})", rows[i].shown, speech.number(format_nanos(figure(rows[i].a))));
-  };
-  return told(speech, "{}, {} and {}", words(0), words(1), words(2));
-}
-
-std::string launches_words(const Run& run, const Speech& speech) {
-  const auto launches = value_of(run.metrics, "launch.calls");
-  std::string words = speech.say("the host is behind with its launches");
-  if (launches) {
-    const std::string count = format_count(*launches);
-    words = count == "1" ? speech.say("1 launch a step, and the host is behind with it")
-                         : told(speech, "{} launches a step, and the host is behind with them",
-                                speech.number(count));
-  }
-  const std::string longest = largest_calls(
-      run, speech, [](const OperationRow::Figures& call) { return call.self - call.held; });
-  return longest.empty() ? words : told(speech, "{}; itself it is longest in {}", words, longest);
-}
-
-// An imported trace of fewer ranks than take part in its collectives.
-bool lacks_ranks(const Run& run) {
-  return !run.program && analysis::lacks_ranks(*run.trace);
-}
-
-bool has_host(const trace::Trace& trace) {
-  bool found = false;
-  trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
-    found |= lane.kind == trace::LaneKind::kHostThread;
-  });
-  return found;
-}
-
-std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
-  const auto share = [&](const char* metric) { return value_of(run.metrics, metric).value_or(0); };
-  const double compute = share("bound.compute"), memory = share("bound.memory"),
-               overhead = share("bound.overhead");
-  const auto percent = [](double part) { return fmt::format("{:.0f}", 100 * part); };
-  if (compute + memory + overhead <= 0) {
-    const std::string longest = largest_calls(
-        run, speech, [](const OperationRow::Figures& call) { return call.self_kernels; });
-    advice = speech.say(longest.empty() ? "Look under Operations which kernels take it."
-                                        : "Look under Operations for the rest.");
-    return longest.empty() ? speech.say("work, no waiting")
-                           : told(speech, "longest for {}", longest);
-  }
-  if (overhead >= compute && overhead >= memory) {
-    advice = idle_units_advice(run, speech);
-    return told(speech,
-                "{} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
-                "bandwidth to limit them",
-                percent(overhead));
-  }
-  if (memory >= compute) {
-    advice = memory_advice(run, speech);
-    return told(speech, "{} % of it in kernels that memory's bandwidth limits", percent(memory));
-  }
-  advice = arithmetic_advice(run, speech);
-  return told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
-}
-
-// The host synchronises: which call of it waits longest in these gaps.
-void explain_waiting_host(const Run& run, Finding& finding, const Speech& speech) {
-  const Calls calls = calls_within(run, gaps_of(run, Part::kIdleSync));
-  const std::string call = calls.empty() ? "" : calls.front().first;
-  finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
-  if (!call.empty()) finding.why += told(speech, ", longest in {}", call);
-  finding.advice = speech.say(
-      call.find("DeviceSynchronize") != std::string::npos
-          ? "Look for torch.cuda.synchronize(), and call it only around what you measure."
-          : "Look for .item(), .cpu() and print(loss), and do them now and then.");
-}
-
-// How long of these gaps the measured host threads are in no span at all: in code between calls.
-Nanos untold_within(const Run& run, const std::vector<IdleGap>& gaps) {
-  std::vector<Interval> calls, idle;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
-    const trace::Lane& lane = run.trace->lanes()[span.lane];
-    if (lane.kind == trace::LaneKind::kHostThread && run.facts.measured.counts(lane) &&
-        span.category != trace::Category::kAnnotation)
-      calls.push_back({span.start, span.end()});
-  });
-  for (const IdleGap& gap : gaps) idle.push_back({gap.start, gap.end});
-  return IntervalSet(std::move(idle)).without(IntervalSet(std::move(calls))).length();
-}
-
-// The GPU waits for a launch.
-void explain_launches(const Run& run, Finding& finding, double per, const Speech& speech) {
-  if (const auto by_call = explained_by_a_call(run, finding, per, speech)) {
-    finding = *by_call;
-    return;
-  }
-  if (!has_host(*run.trace)) {
-    finding.why = speech.say("nothing tells what the host did meanwhile");
-    finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
-    return;
-  }
-  constexpr double kMostOfIt = 0.5;
-  const double untold =
-      run.program ? 0
-                  : static_cast<double>(untold_within(run, gaps_of(run, Part::kIdleLaunch))) / per;
-  if (untold > kMostOfIt * finding.nanos) {
-    finding.why = told(speech, "{} of it the host is in no call that was recorded",
-                       speech.number(format_nanos(untold)));
-    finding.advice = speech.say(
-        "Look what your program does between its calls: record_function() around its parts, or "
-        "with_stack=True, tells.");
-    return;
-  }
-  finding.why = launches_words(run, speech);
-  finding.advice = launch_advice(run, speech);
-}
-
-void explain(const Run& run, Finding& finding, double per, const Speech& speech) {
-  switch (finding.part) {
-    case Part::kCompute:
-      finding.why = compute_why(run, speech, finding.advice);
-      return;
-    case Part::kExposedCommunication:
-      finding.why = speech.say("collectives with no kernel beside them");
-      if (lacks_ranks(run))
-        finding.why += speech.say(
-            ", in which waits for ranks are that this trace does not have: a folder with the "
-            "traces of all tells them apart");
-      finding.advice = communication_advice(run, speech);
-      return;
-    case Part::kExposedCopy:
-      finding.why = speech.say("copies with no kernel beside them");
-      finding.advice =
-          speech.say(run.program && run.config.flag("transfer.non_blocking")
-                         ? "Try a stream of their own, ahead of the step that needs them."
-                         : "Try pinned memory with non_blocking=True, and a stream of their own.");
-      return;
-    case Part::kIdleCopy:
-      finding.why = speech.say("the host stages pageable memory, chunk by chunk");
-      finding.advice = speech.say("Try pin_memory=True with non_blocking=True.");
-      return;
-    case Part::kIdleData:
-      finding.why = speech.say("the next batch is not there");
-      finding.advice = data_advice(run, speech);
-      return;
-    case Part::kIdleStream:
-      finding.why = speech.say("a stream waits for an event of another one");
-      finding.advice = speech.say("Look whether it has to wait there, and for so much.");
-      return;
-    case Part::kIdleCollective:
-      finding.why = speech.say("another rank comes later");
-      finding.advice = waiting_advice(run, speech);
-      return;
-    case Part::kIdleSync:
-      explain_waiting_host(run, finding, speech);
-      return;
-    case Part::kIdleLaunch:
-      explain_launches(run, finding, per, speech);
-      return;
-    case Part::kIdleGap:
-      finding.why = speech.say(
-          "a kernel ends, and the next one, which was launched in time, has yet to begin");
-      finding.advice = speech.say("Try fewer and larger kernels: torch.compile, fused operations.");
-      return;
-    case Part::kMemset:
-    case Part::kOnCpu:
-      return;
-  }
-}
-
-}  // namespace
-
-namespace {
 
 // The one rank that all others wait for, and how long those wait that wait longest. In a pipeline
 // ranks take turns.
@@ -300,6 +42,51 @@ std::optional<Finding> awaited_rank(const Run& run, double whole, const Speech& 
   return finding;
 }
 
+// The rank of a pipeline that has more to do than the others, whom it keeps waiting whatever their
+// schedule.
+std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& speech) {
+  constexpr double kMore = 1.15;
+  if (run.ranks.size() < 2 || !is_pipeline(run)) return std::nullopt;
+  const RankTimes& slow = *std::ranges::max_element(run.ranks, {}, &RankTimes::busy);
+  double sum = 0;
+  for (const RankTimes& one : run.ranks) sum += one.busy;
+  const auto count = static_cast<double>(run.ranks.size());
+  const double others = (sum - slow.busy) / (count - 1);
+  if (others <= 0 || slow.busy < kMore * others) return std::nullopt;
+  Finding finding;
+  finding.part = Part::kCompute;
+  finding.nanos = finding.gain = slow.busy - sum / count;
+  finding.share = finding.nanos / whole;
+  finding.most_gain = whole / (whole - finding.nanos);
+  finding.title = told(speech, "Rank {} has more to do than the other stages", slow.rank);
+  finding.why =
+      told(speech,
+           "its GPU is at work for {} a step, the others for {} on average: they wait for "
+           "it, whatever the schedule",
+           speech.number(format_nanos(slow.busy)), speech.number(format_nanos(others)));
+  finding.advice = slow_stage_advice(run, slow.rank, slow.rank == run.ranks.back().rank, speech);
+  return finding;
+}
+
+// Batches that workers load more slowly than training uses them up, where the measured steps lived
+// on some that were loaded ahead.
+std::optional<Finding> data_in_the_long_run(const Run& run, double whole, const Speech& speech) {
+  const std::optional<double> loading = longer_in_the_long_run(run.facts.measured);
+  if (!loading || *loading <= whole) return std::nullopt;
+  Finding finding;
+  finding.part = Part::kIdleData;
+  finding.nanos = finding.gain = *loading - whole;
+  finding.share = finding.nanos / *loading;
+  finding.most_gain = *loading / whole;
+  finding.title = speech.say("Waiting for data in the long run");
+  finding.why = told(speech,
+                     "these steps of {} ran on batches that were loaded ahead; once those are used "
+                     "up, the workers take {} for a step's",
+                     speech.number(format_nanos(whole)), speech.number(format_nanos(*loading)));
+  finding.advice = data_advice(run, speech);
+  return finding;
+}
+
 Finding no_room(const Run& run, const Speech& speech) {
   Finding finding;
   finding.title = speech.say("Out of memory");
@@ -309,34 +96,67 @@ Finding no_room(const Run& run, const Speech& speech) {
 
 }  // namespace
 
-std::vector<Finding> diagnose(const Run& run, const Speech& speech) {
+namespace {
+
+// The parts that take a twentieth and more, those first that could save most.
+std::vector<Finding> largest_parts(const Run& run, double whole, double per, const Gains& gains) {
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < kPartCount; ++i) {
+    Finding finding;
+    finding.part = static_cast<Part>(i);
+    finding.nanos = static_cast<double>(run.facts.partition[finding.part]) / per;
+    finding.share = finding.nanos / whole;
+    if (finding.share < kLeastShare) continue;
+    finding.gain = gains.of(finding.part, finding.nanos);
+    const double rest = whole - finding.nanos;
+    if (finding.part != Part::kCompute && rest > 0 && !gains.are_replayed(finding.part))
+      finding.most_gain = whole / rest;
+    findings.push_back(finding);
+  }
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    return std::pair(a.gain, a.nanos) > std::pair(b.gain, b.nanos);
+  });
+  if (!findings.empty() && findings.front().gain > 0)
+    std::erase_if(findings, [&](const Finding& one) {
+      return one.gain <= 0 && gains.are_replayed(one.part);
+    });
+  const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
+  if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);
+  if (findings.size() > kMost) findings.resize(kMost);
+  return findings;
+}
+
+void put_first(std::vector<Finding>& findings, Finding first) {
+  findings.insert(findings.begin(), std::move(first));
+  if (findings.size() > kMost) findings.pop_back();
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf* asked) {
   if (run.ending && sim::ran_out_of_memory(*run.ending)) return {no_room(run, speech)};
   const Partition& partition = run.facts.partition;
   const double per = run.facts.measured.per();
   double whole = 0;
   for (const Nanos time : partition.time) whole += static_cast<double>(time) / per;
-  std::vector<Finding> findings;
-  if (whole <= 0 || partition[Part::kOnCpu] > 0) return findings;
-  for (std::size_t i = 0; i < kPartCount; ++i) {
-    Finding finding;
-    finding.part = static_cast<Part>(i);
-    finding.nanos = static_cast<double>(partition[finding.part]) / per;
-    finding.share = finding.nanos / whole;
-    if (finding.share < kLeastShare) continue;
-    const double rest = whole - finding.nanos;
-    if (finding.part != Part::kCompute && rest > 0) finding.most_gain = whole / rest;
-    findings.push_back(finding);
+  if (whole <= 0 || partition[Part::kOnCpu] > 0) return {};
+  const Gains gains(run, asked);
+  Tried tried(asked);
+  if (auto waits = data_in_the_long_run(run, whole, speech)) {
+    tell_what_was_tried(*waits, tried, speech);
+    return {*waits};
   }
-  std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::nanos);
-  const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
-  if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);
-  if (findings.size() > kMost) findings.resize(kMost);
-  for (Finding& finding : findings) explain(run, finding, per, speech);
+  std::vector<Finding> findings = largest_parts(run, whole, per, gains);
+  for (Finding& finding : findings) {
+    explain(run, finding, per, speech);
+    tell_what_was_tried(finding, tried, speech);
+    finding.advice += gains.words(finding.part, speech);
+  }
   if (auto awaited = awaited_rank(run, whole, speech)) {
     std::erase_if(findings, [](const Finding& one) { return one.part == Part::kIdleCollective; });
-    findings.insert(findings.begin(), std::move(*awaited));
-    if (findings.size() > kMost) findings.pop_back();
+    put_first(findings, std::move(*awaited));
   }
+  if (auto slow = slow_stage(run, whole, speech)) put_first(findings, std::move(*slow));
   return findings;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "analysis/measured.h"
+#include "analysis/trials.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "train/build.h"
@@ -70,12 +71,6 @@ Time replay(const Run& run, const program::Config& config, const Stopped& stoppe
   return time_of(trace, &program, &machine);
 }
 
-bool is_worth_telling(Nanos time, Nanos without) {
-  constexpr double kLeast = 0.01;
-  return time < without &&
-         static_cast<double>(without - time) >= kLeast * static_cast<double>(without);
-}
-
 class Asker {
  public:
   Asker(const Run& run, const Time& recorded, const Stopped& stopped)
@@ -134,8 +129,18 @@ WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
 
 }  // namespace
 
-bool can_ask_what_if(const Run& run) {
+bool can_replay(const Run& run) {
   return !run.program && train::can_replay(*run.trace);
+}
+
+bool can_ask_what_if(const Run& run) {
+  return can_replay(run) || can_try(run);
+}
+
+program::Config config_with(const Run& run, const std::string& file, std::string_view settings) {
+  program::Config config = run.program ? run.config : replay_of(file);
+  set_all(config, settings);
+  return config;
 }
 
 program::Config replay_of(const std::string& file) {
@@ -147,8 +152,20 @@ program::Config replay_of(const std::string& file) {
   return config;
 }
 
+bool is_worth_telling(Nanos time, Nanos without) {
+  constexpr double kLeast = 0.01;
+  return time < without &&
+         static_cast<double>(without - time) >= kLeast * static_cast<double>(without);
+}
+
 std::string text_of(const Altered& altered) {
   return fmt::format("{}", fmt::join(altered.settings, " "));
+}
+
+std::string in_vain_words(const WhatIf& what_if) {
+  std::vector<std::string> words;
+  for (const Altered& one : what_if.in_vain) words.push_back(text_of(one));
+  return fmt::format("{}", fmt::join(words, "; "));
 }
 
 void set_all(program::Config& config, std::string_view settings) {
@@ -163,6 +180,11 @@ std::string heading(const WhatIf& what_if, const Speech& speech) {
   const auto recorded = static_cast<double>(what_if.recorded);
   const auto replayed = static_cast<double>(what_if.replayed);
   const double error = what_if.recorded > 0 ? replayed / recorded - 1 : 0;
+  if (what_if.of_knobs)
+    return told(speech,
+                "SIMULATED: the same training with a knob turned; with none it takes {} a step, in "
+                "the run {}",
+                speech.number(format_nanos(replayed)), speech.number(format_nanos(recorded)));
   return told(
       speech,
       what_if.steps > 0
@@ -174,7 +196,8 @@ std::string heading(const WhatIf& what_if, const Speech& speech) {
 
 std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {
   constexpr std::uint32_t kMostSpans = 500'000;
-  if (!can_ask_what_if(run)) return std::nullopt;
+  if (run.program) return trials(run, stopped);
+  if (!can_replay(run)) return std::nullopt;
   const Time recorded = time_of(*run.trace, nullptr, nullptr);
   if (!recorded.on_gpu) return std::nullopt;
   WhatIf refused{recorded.length, 0, recorded.steps, {}, {}};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include "analysis/critical_path.h"
 #include "analysis/diagnosis.h"
@@ -241,8 +242,8 @@ void print_comparison(const Finished& finished) {
 }
 
 // What takes the time, and what to try.
-void print_diagnosis(const Run& run) {
-  const std::vector<analysis::Finding> findings = analysis::diagnose(run);
+void print_diagnosis(const Run& run, const analysis::WhatIf* asked) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run, {}, asked);
   for (const analysis::Finding& one : findings)
     std::cout << one_line(analysis::headline(one)) << "\n   " << one_line(analysis::sentence(one))
               << "\n";
@@ -250,8 +251,7 @@ void print_diagnosis(const Run& run) {
 }
 
 // What changing one thing would bring.
-void print_what_if(const Run& run) {
-  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+void print_what_if(const std::optional<analysis::WhatIf>& found) {
   if (found && !found->refusal.empty())
     std::cout << "\nwhat if: " << one_line(found->refusal) << "\n";
   if (!found || found->changes.empty()) return;
@@ -262,6 +262,11 @@ void print_what_if(const Run& run) {
                format_nanos(static_cast<double>(one.time - found->replayed)),
                analysis::text_of(one)});
   std::cout << table.text();
+  if (!found->in_vain.empty())
+    std::cout << "tried in vain: " << analysis::in_vain_words(*found) << "\n";
+  if (found->untried > 0)
+    std::cout << counted(static_cast<std::size_t>(found->untried), "knob")
+              << " more would have taken long to try\n";
 }
 
 // "gemm 12.1 ms, cudaLaunchKernel 3.1 ms": of a step.
@@ -324,10 +329,14 @@ void print_runs(const Finished& finished) {
   else if (finished.runs.size() == 2)
     std::cout << "Times are of "
               << analysis::what_times_are_of(*finished.runs[0], *finished.runs[1]) << "\n\n";
-  if (finished.runs.size() == 1) print_diagnosis(*finished.runs[0]);
+  std::optional<analysis::WhatIf> asked;
+  if (finished.runs.size() == 1) {
+    asked = analysis::what_if(*finished.runs[0]);
+    print_diagnosis(*finished.runs[0], asked ? &*asked : nullptr);
+  }
   print_table(finished);
   for (const auto& run : finished.runs) print_ranks(*run);
-  if (finished.runs.size() == 1) print_what_if(*finished.runs[0]);
+  print_what_if(asked);
   if (finished.runs.size() == 1) print_operations(*finished.runs[0]);
   if (beside) print_waterfall(*finished.runs[0], *finished.runs[1]);
   if (finished.compared) print_operations_beside(*finished.runs[0], *finished.runs[1]);

@@ -126,8 +126,9 @@ std::string shortfalls_html(const std::vector<RunView>& views, const Speech& spe
 }
 
 // What takes the time of the one run, and what to try.
-std::string diagnosis_html(const analysis::Run& run, const Speech& speech) {
-  const std::vector<analysis::Finding> findings = analysis::diagnose(run, speech);
+std::string diagnosis_html(const analysis::Run& run, const analysis::WhatIf* asked,
+                           const Speech& speech) {
+  const std::vector<analysis::Finding> findings = analysis::diagnose(run, speech, asked);
   if (findings.empty()) return "";
   std::string html = "<div class=\"prose\"><ul>";
   for (const analysis::Finding& one : findings)
@@ -137,8 +138,7 @@ std::string diagnosis_html(const analysis::Run& run, const Speech& speech) {
 }
 
 // What it would bring to change one thing.
-std::string what_if_html(const analysis::Run& run, const Speech& speech) {
-  const std::optional<analysis::WhatIf> found = analysis::what_if(run);
+std::string what_if_html(const std::optional<analysis::WhatIf>& found, const Speech& speech) {
   const std::string title =
       "<div class=\"prose\"><p><strong>" + html_text(speech.say("What if")) + "</strong>";
   if (found && !found->refusal.empty())
@@ -149,8 +149,18 @@ std::string what_if_html(const analysis::Run& run, const Speech& speech) {
     html += "<li>" + html_text(speech.say_name(one.words)) + ": <strong>" +
             html_text(time_words(speech, static_cast<double>(one.time))) + "</strong>, " +
             html_text(time_words(speech, static_cast<double>(one.time - found->replayed))) +
+            (found->of_knobs ? " <code>" + html_text(analysis::text_of(one)) + "</code>" : "") +
             "</li>";
-  return html + "</ul></div>";
+  html += "</ul>";
+  if (!found->in_vain.empty())
+    html += "<p class=\"muted\">" +
+            html_text(told(speech, "Tried in vain: {}.", analysis::in_vain_words(*found))) + "</p>";
+  return html + "</div>";
+}
+
+std::string asked_html(const analysis::Run& run, const Speech& speech) {
+  const std::optional<analysis::WhatIf> asked = analysis::what_if(run);
+  return diagnosis_html(run, asked ? &*asked : nullptr, speech) + what_if_html(asked, speech);
 }
 
 }  // namespace
@@ -196,8 +206,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
     html += "<p class=\"muted\">" + html_text(speech.say("This report has no runs.")) + "</p>";
   html += "</div>" + shortfalls_html(views, speech) + "</div>\n<div>" + facts_html(input, views) +
           "</div>";
-  if (views.size() == 1)
-    html += diagnosis_html(*views[0].run, speech) + what_if_html(*views[0].run, speech);
+  if (views.size() == 1) html += asked_html(*views[0].run, speech);
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";

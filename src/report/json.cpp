@@ -139,13 +139,14 @@ Json ranks_of(const analysis::Run& run) {
   return ranks;
 }
 
-Json diagnosis_of(const analysis::Run& run) {
+Json diagnosis_of(const analysis::Run& run, const std::optional<analysis::WhatIf>& asked) {
   Json findings = Json::array();
-  for (const analysis::Finding& one : analysis::diagnose(run))
+  for (const analysis::Finding& one : analysis::diagnose(run, {}, asked ? &*asked : nullptr))
     findings.push_back(
         {{"part", one.title.empty() ? std::string(analysis::key_of(one.part)) : one.title},
          {"time", one.nanos},
          {"share", one.share},
+         {"gain", one.gain},
          {"most_gain", one.most_gain > 0 ? Json(one.most_gain) : Json(nullptr)},
          {"why", one.why},
          {"advice", one.advice}});
@@ -157,9 +158,15 @@ Json what_if_of(const analysis::WhatIf& what_if) {
   for (const analysis::Altered& one : what_if.changes)
     changes.push_back({{"change", one.words}, {"settings", one.settings}, {"time", one.time}});
   if (!what_if.refusal.empty()) return {{"refusal", what_if.refusal}};
-  return {{"origin", "simulated"},        {"unit", "ns"},
-          {"steps", what_if.steps},       {"recorded", what_if.recorded},
-          {"replayed", what_if.replayed}, {"changes", std::move(changes)}};
+  Json json{{"origin", "simulated"},        {"unit", "ns"},
+            {"steps", what_if.steps},       {"recorded", what_if.recorded},
+            {"replayed", what_if.replayed}, {"changes", std::move(changes)}};
+  if (!what_if.of_knobs) return json;
+  json["in_vain"] = Json::array();
+  for (const analysis::Altered& one : what_if.in_vain)
+    json["in_vain"].push_back({{"settings", one.settings}, {"time", one.time}});
+  json["untried"] = what_if.untried;
+  return json;
 }
 
 // Its parts as times of a step, where the run has steps; those of none are left out.
@@ -181,7 +188,9 @@ Json path_of(const analysis::Run& run) {
           {"longest", std::move(longest)}};
 }
 
-Json run_of(const analysis::Run& run, bool says_origin) {
+// What a change brings is asked of a trace, and of a run that stands alone: beside another one it
+// is seen what a change has brought.
+Json run_of(const analysis::Run& run, bool says_origin, bool is_alone) {
   Json json = Json::object();
   if (says_origin) json["origin"] = origin_of(run);
   json["machine"] = run.machine ? run.machine->id : run.trace->origin().subject;
@@ -192,9 +201,15 @@ Json run_of(const analysis::Run& run, bool says_origin) {
   if (!run.ranks.empty()) json["ranks"] = ranks_of(run);
   json["spans"] = run.trace->spans().size();
   json["dropped"] = run.trace->dropped_events();
-  if (Json findings = diagnosis_of(run); !findings.empty()) json["diagnosis"] = std::move(findings);
+  const auto asked =
+      is_alone || !run.program ? analysis::what_if(run) : std::optional<analysis::WhatIf>();
+  if (run.facts.measured.steps > 0)
+    json["measured_steps"] = {{"first", run.facts.measured.first_step},
+                              {"count", run.facts.measured.steps}};
+  if (Json findings = diagnosis_of(run, asked); !findings.empty())
+    json["diagnosis"] = std::move(findings);
   if (Json path = path_of(run); !path.empty()) json["critical_path"] = std::move(path);
-  if (const auto found = analysis::what_if(run)) json["what_if"] = what_if_of(*found);
+  if (asked) json["what_if"] = what_if_of(*asked);
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
@@ -220,7 +235,8 @@ Json runs_of(const std::vector<const analysis::Run*>& runs, std::int64_t seed,
   json["seed"] = imported ? Json(nullptr) : Json(seed);
   json["runs"] = Json::object();
   const bool says_origin = !same_origin(runs);
-  for (const analysis::Run* run : runs) json["runs"][run->label] = run_of(*run, says_origin);
+  for (const analysis::Run* run : runs)
+    json["runs"][run->label] = run_of(*run, says_origin, runs.size() == 1);
   return json;
 }
 

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analysis/diagnosis.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
 #include "support/skip.h"
@@ -182,4 +183,21 @@ TEST_CASE("a trace that is too long to replay is told so") {
   REQUIRE(found);
   CHECK(found->changes.empty());
   CHECK_THAT(found->refusal, Catch::StartsWith("The trace has 600 k spans"));
+}
+
+TEST_CASE(
+    "findings of a trace are sorted by what replays save, and what saves nothing is left out") {
+  const TemporaryFolder folder;
+  const Run starved = recorded(
+      folder, {"model.name=resnet18", "batch_size=64", "steps=8", "loader.num_workers=1",
+               "loader.sample_ms=1", "loader.persistent_workers=true", "loop.evaluate=false"});
+  const auto asked = analysis::what_if(starved);
+  REQUIRE(asked);
+  const auto findings = analysis::diagnose(starved, {}, &*asked);
+  REQUIRE(!findings.empty());
+  CHECK(findings.front().part == analysis::Part::kIdleData);
+  CHECK_THAT(findings.front().advice, Catch::Contains("Replayed (SIMULATED): The next batch is "
+                                                      "always there"));
+  CHECK(findings.front().most_gain == 0);
+  for (const auto& one : findings) CHECK(one.part != analysis::Part::kCompute);
 }

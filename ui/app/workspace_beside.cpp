@@ -98,14 +98,15 @@ void Workspace::copy_beside() {
 bool Workspace::can_replay_beside() const {
   if (!can_open_beside() || sides_.size() != 1) return false;
   const SideModel& a = sides_.front();
-  return !a.file.empty() && a.run && analysis::can_ask_what_if(*a.run);
+  return !a.file.empty() && a.run && analysis::can_replay(*a.run);
 }
 
 void Workspace::replay_beside(const std::string& settings) {
-  if (!can_replay_beside()) return;
-  program::Config config = analysis::replay_of(sides_.front().file.string());
-  analysis::set_all(config, settings);
-  open_config_beside(std::move(config));
+  if (sides_.empty()) return;
+  const SideModel& a = sides_.front();
+  const bool turns_knobs = a.run && a.run->program && can_copy_beside();
+  if (turns_knobs || can_replay_beside())
+    open_config_beside(analysis::config_with(*a.run, a.file.string(), settings));
 }
 
 void Workspace::close_beside() {

@@ -1,6 +1,7 @@
 #include "ui/panels/summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/units.h"
 #include "ui/app/left_out.h"
@@ -60,7 +61,7 @@ void draw_origin(const Theme& theme, const trace::Trace& trace) {
 }
 
 // What takes the time, each with a bar of its share, and what to try.
-void draw_diagnosis(const Theme& theme, const std::vector<analysis::Finding>& findings) {
+void draw_findings(const Theme& theme, const std::vector<analysis::Finding>& findings) {
   for (const analysis::Finding& one : findings) {
     const float width = ImGui::GetContentRegionAvail().x, height = theme.px(4);
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -74,6 +75,24 @@ void draw_diagnosis(const Theme& theme, const std::vector<analysis::Finding>& fi
     text(theme.font.text, theme.size.small, theme.muted, analysis::sentence(one), true);
     ImGui::Dummy({0, theme.px(6)});
   }
+}
+
+void ask_for_findings(SummaryPanel& panel, std::shared_ptr<analysis::WhatIf> asked) {
+  panel.diagnosed_by = asked;
+  panel.diagnosis.start([run = panel.run, asked = std::move(asked)](const auto&) {
+    return std::make_shared<std::vector<analysis::Finding>>(
+        analysis::diagnose(*run, {}, asked.get()));
+  });
+}
+
+// Those that are there stay until there are better ones.
+void draw_diagnosis(const PanelContext& context, SummaryPanel& panel) {
+  const std::shared_ptr<analysis::WhatIf>& asked = panel.what_if.found.get();
+  if (asked && asked != panel.diagnosed_by && panel.what_if.run == panel.run)
+    ask_for_findings(panel, asked);
+  if (panel.diagnosis.busy()) context.ask("animate");
+  if (panel.diagnosis.get()) panel.findings = panel.diagnosis.get();
+  if (panel.findings) draw_findings(context.theme, *panel.findings);
 }
 
 void draw_dropped(const Theme& theme, const trace::Trace& trace) {
@@ -132,7 +151,9 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
   if (panel.run != side.run) {
     panel.run = side.run;
     panel.rows = side.run ? summarise(*side.run) : std::vector<SummaryRow>();
-    panel.findings = side.run ? analysis::diagnose(*side.run) : std::vector<analysis::Finding>();
+    panel.findings = nullptr;
+    panel.diagnosis.drop();
+    if (side.run) ask_for_findings(panel, nullptr);
   }
   PanelOptions options;
   options.open = open;
@@ -142,7 +163,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
       // Few stand where they are seen at once.
       constexpr std::size_t kFewRanks = 8;
       const bool few = panel.run->ranks.size() <= kFewRanks;
-      draw_diagnosis(theme, panel.findings);
+      draw_diagnosis(context, panel);
       draw_what_if(context, panel.what_if, panel.run);
       if (few) draw_ranks(theme, *panel.run);
       if (begin_pairs(theme, "##metrics")) {

@@ -2,6 +2,7 @@
 // what was left out of it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "analysis/diagnosis.h"
@@ -14,8 +15,11 @@ namespace trainscope::ui {
 struct SummaryPanel {
   RunPointer run;
   std::vector<SummaryRow> rows;
-  std::vector<analysis::Finding> findings;
   WhatIfPart what_if;
+  // What takes the time: first as it is seen, and anew once it is known what a change would bring.
+  Background<std::vector<analysis::Finding>> diagnosis;
+  std::shared_ptr<std::vector<analysis::Finding>> findings;  // null: not yet known
+  std::shared_ptr<analysis::WhatIf> diagnosed_by;            // that the newest are asked for with
 };
 
 void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* name, bool* open);

@@ -40,8 +40,10 @@ void draw_change(const PanelContext& context, const analysis::WhatIf& found, std
        fmt::format("{}{}, {} less", format_nanos(time), found.steps > 0 ? " a step" : "",
                    format_nanos(whole - time)),
        true);
-  text(theme.font.text, theme.size.small, theme.muted, one.words, true);
-  if (!context.can("runs.what_if")) return ImGui::Dummy({0, theme.px(6)});
+  text(theme.font.text, theme.size.small, theme.muted,
+       found.of_knobs ? fmt::format("{}: {}", one.words, analysis::text_of(one)) : one.words, true);
+  if (!context.can(found.of_knobs ? "runs.copy_beside" : "runs.what_if"))
+    return ImGui::Dummy({0, theme.px(6)});
   const std::string label = fmt::format("Show it as B##what-if-{}", number);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() - theme.px(8));
   if (button(theme, label.c_str(), ButtonKind::kLink))
@@ -54,7 +56,8 @@ void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointe
   if (part.run != run) ask_of(part, run);
   if (part.found.busy()) context.ask("animate");
   const std::shared_ptr<analysis::WhatIf>& found = part.found.get();
-  if (!found || (found->changes.empty() && found->refusal.empty())) return;
+  if (!found || (found->changes.empty() && found->refusal.empty() && found->in_vain.empty()))
+    return;
   const Theme& theme = context.theme;
   text(theme.font.strong, theme.size.text, theme.text, "What if");
   if (!found->refusal.empty()) {
@@ -64,6 +67,9 @@ void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointe
   text(theme.font.text, theme.size.label, theme.muted, analysis::heading(*found), true);
   ImGui::Dummy({0, theme.px(2)});
   for (std::size_t i = 0; i < found->changes.size(); ++i) draw_change(context, *found, i);
+  if (!found->in_vain.empty())
+    text(theme.font.text, theme.size.small, theme.muted,
+         "Tried in vain: " + analysis::in_vain_words(*found) + ".", true);
   ImGui::Dummy({0, theme.px(4)});
 }
 

@@ -1,0 +1,134 @@
+#include "analysis/gains.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+namespace trainscope::analysis {
+namespace {
+
+// The replay that is about a part; empty: none is.
+std::string_view replay_for(Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return "replay.kernel_speed=2";
+    case Part::kIdleData:
+      return "replay.batches_ready=true";
+    case Part::kIdleLaunch:
+      return "replay.host_speed=2";
+    case Part::kExposedCommunication:
+      return "replay.communication_speed=2";
+    case Part::kExposedCopy:
+    case Part::kIdleCopy:
+      return "replay.non_blocking=true";
+    case Part::kIdleSync:
+      return "replay.synchronise=false";
+    default:
+      return "";
+  }
+}
+
+const Altered* change_for(const WhatIf& replays, Part part) {
+  const auto found = std::ranges::find(replays.changes, replay_for(part), text_of);
+  return found == replays.changes.end() ? nullptr : &*found;
+}
+
+// What of the path a part may be; nothing: the path does not tell it.
+std::vector<PathPart> on_path(Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return {PathPart::kKernels};
+    case Part::kExposedCommunication:
+      return {PathPart::kCommunication, PathPart::kAbsent};
+    case Part::kExposedCopy:
+      return {PathPart::kCopies, PathPart::kStaging};
+    case Part::kIdleCopy:
+      return {PathPart::kStaging};
+    case Part::kIdleData:
+      return {PathPart::kLoading};
+    case Part::kIdleLaunch:
+      return {PathPart::kHost, PathPart::kLatency};
+    case Part::kIdleGap:
+      return {PathPart::kGaps};
+    default:
+      return {};
+  }
+}
+
+std::string time_words(Nanos time, const Speech& speech) {
+  return speech.number(format_nanos(static_cast<double>(time)));
+}
+
+}  // namespace
+
+Gains::Gains(const Run& run, const WhatIf* asked) {
+  if (asked && !asked->of_knobs && asked->refusal.empty()) replays_ = asked;
+  constexpr double kMostUntold = 0.1;
+  path_ = critical_path(run.facts.measured);
+  Nanos whole = 0;
+  for (const Nanos time : path_.time) whole += time;
+  path_tells_ =
+      static_cast<double>(path_[PathPart::kUntold]) < kMostUntold * static_cast<double>(whole);
+}
+
+bool Gains::are_replayed(Part part) const {
+  return replays_ && !replay_for(part).empty();
+}
+
+double Gains::of(Part part, double nanos) const {
+  if (are_replayed(part)) {
+    const Altered* change = change_for(*replays_, part);
+    return change ? static_cast<double>(replays_->replayed - change->time) : 0;
+  }
+  const std::vector<PathPart> parts = on_path(part);
+  if (parts.empty() || !path_tells_) return nanos;
+  double sum = 0;
+  for (const PathPart one : parts) sum += static_cast<double>(path_[one]) / path_.steps;
+  return sum;
+}
+
+std::string Gains::words(Part part, const Speech& speech) const {
+  if (!are_replayed(part)) return "";
+  const Altered* change = change_for(*replays_, part);
+  if (!change)
+    return speech.say(
+        " But replayed (SIMULATED), twice as fast it saves less than a hundredth of the time.");
+  return told(speech, " Replayed (SIMULATED): {}: {} a step instead of {}.",
+              speech.say_name(change->words), time_words(change->time, speech),
+              time_words(replays_->replayed, speech));
+}
+
+void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech) {
+  if (!tried.asked) return;
+  constexpr std::size_t kMost = 4;
+  const auto is_about = [&](const Altered& one) {
+    return std::ranges::find(one.of, finding.part) != one.of.end() && !tried.told.contains(&one);
+  };
+  std::vector<std::string> gains, in_vain;
+  for (const Altered& one : tried.asked->changes)
+    if (is_about(one) && gains.size() < kMost) {
+      tried.told.insert(&one);
+      gains.push_back(text_of(one) + " " + time_words(one.time, speech));
+    }
+  for (const Altered& one : tried.asked->in_vain)
+    if (is_about(one)) {
+      tried.told.insert(&one);
+      in_vain.push_back(text_of(one));
+    }
+  if (gains.empty() && in_vain.empty()) return;
+  finding.advice.clear();
+  if (!gains.empty())
+    finding.advice = told(speech, "Tried (SIMULATED), instead of {} a step: {}.",
+                          time_words(tried.asked->replayed, speech), fmt::join(gains, "; "));
+  if (!in_vain.empty())
+    finding.advice +=
+        told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
+             fmt::join(in_vain, "; "));
+}
+
+}  // namespace trainscope::analysis

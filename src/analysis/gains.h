@@ -1,0 +1,43 @@
+// What could be saved of a run's parts of the time, and what was tried to that end.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "analysis/critical_path.h"
+#include "analysis/diagnosis.h"
+#include "analysis/what_if.h"
+
+namespace trainscope::analysis {
+
+// By the replays of an imported trace, where they were asked for; else by the critical path, or
+// where that does not tell, by what the part takes.
+class Gains {
+ public:
+  Gains(const Run& run, const WhatIf* asked);
+
+  // Of a step, ns; `nanos` is what the part takes.
+  double of(Part part, double nanos) const;
+  bool are_replayed(Part part) const;
+
+  // " The next batch is always there: 119 ms a step instead of 178 ms, replayed (SIMULATED)." Empty
+  // where no replay is about the part.
+  std::string words(Part part, const Speech& speech) const;
+
+ private:
+  const WhatIf* replays_ = nullptr;
+  CriticalPath path_;
+  bool path_tells_ = false;  // what was waited for, for the most part
+};
+
+// What was tried of a run's knobs. Each is told once.
+struct Tried {
+  explicit Tried(const WhatIf* of) : asked(of && of->of_knobs ? of : nullptr) {}
+  const WhatIf* asked;  // null: nothing
+  std::set<const Altered*> told;
+};
+
+// Puts into the place of a finding's advice what was tried for it, where something was.
+void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech);
+
+}  // namespace trainscope::analysis

@@ -1,0 +1,163 @@
+#include "analysis/proposals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/loader_caveat.h"
+#include "analysis/what_if.h"
+#include "base/error.h"
+#include "program/idle_knobs.h"
+
+namespace trainscope::analysis {
+namespace {
+
+using Parts = std::vector<Part>;
+
+const Parts kKernels{Part::kCompute};
+const Parts kAllOfModel{Part::kCompute, Part::kIdleLaunch, Part::kIdleGap};
+const Parts kLaunches{Part::kIdleLaunch, Part::kIdleGap};
+const Parts kCopies{Part::kIdleCopy, Part::kExposedCopy};
+const Parts kData{Part::kIdleData};
+const Parts kWaits{Part::kIdleSync, Part::kIdleLaunch};
+const Parts kRanks{Part::kExposedCommunication, Part::kIdleCollective};
+
+class Proposer {
+ public:
+  explicit Proposer(const Run& run) : run_(run), config_(run.config) {}
+
+  std::vector<Proposal> all() {
+    of_optimizer();
+    of_types();
+    of_model();
+    of_loop();
+    of_batches();
+    of_ranks();
+    of_batch_size();
+    return std::move(list_);
+  }
+
+ private:
+  bool takes_time(Part part) const {
+    constexpr double kLeast = 0.01;
+    if (part == Part::kIdleData && longer_in_the_long_run(run_.facts.measured)) return true;
+    double whole = 0;
+    for (const Nanos time : run_.facts.partition.time) whole += static_cast<double>(time);
+    return static_cast<double>(run_.facts.partition[part]) >= kLeast * whole;
+  }
+
+  void add(const char* words, const std::string& settings, const Parts& of,
+           bool same_batch = true) {
+    program::Config changed = config_;
+    try {
+      set_all(changed, settings);
+    } catch (const InputError&) {
+      return;  // twice as much is more than the knob goes to
+    }
+    const std::string first = settings.substr(0, settings.find('='));
+    if (!program::idle_because(config_, first).empty()) return;
+    if (program::differing_knobs(config_, changed).empty()) return;
+    if (std::ranges::any_of(of, [this](Part part) { return takes_time(part); }))
+      list_.push_back({words, settings, of, same_batch});
+  }
+
+  void of_optimizer() {
+    if (config_.word("optimizer.impl") == "for_loop")
+      add("The optimizer's update in kernels of many parameters", "optimizer.impl=foreach",
+          kAllOfModel);
+    add("The optimizer's update in fused kernels", "optimizer.impl=fused", kAllOfModel);
+  }
+
+  void of_types() {
+    constexpr double kFirstWithBf16 = 8.0;
+    const bool narrow =
+        config_.word("precision") == "fp16" || config_.word("precision") == "bf16" ||
+        config_.word("autocast.dtype") != "none" || config_.word("model.dtype") != "fp32";
+    if (narrow || !run_.machine) return;
+    const machine::Gpu& gpu = run_.machine->gpu;
+    if (gpu.compute_capability >= kFirstWithBf16)
+      add("Autocast to BF16", "precision=bf16", kKernels);
+    else
+      add("Autocast to FP16 with a GradScaler", "precision=fp16 scaler.enabled=true", kKernels);
+    if (gpu.tf32_flops_per_s > 0 && !config_.flag("matmul.allow_tf32"))
+      add("Matrix products on TF32 tensor cores", "precision=tf32", kKernels);
+  }
+
+  void of_model() {
+    add("The flash kernel of attention", "attention.kernel=flash", kAllOfModel);
+    add("torch.compile, which fuses kernels", "compile.fuse=true", kAllOfModel);
+    add("CUDA graphs", "compile.cuda_graph=true", kLaunches);
+    add("channels_last for convolutions", "memory_format=channels_last", kKernels);
+    add("cuDNN tries its algorithms", "cudnn.benchmark=true", kKernels);
+    add("GELU in one kernel", "model.gelu=fused", kAllOfModel);
+    add("No checkpointing, where there is room", "checkpoint.enabled=false", kAllOfModel);
+  }
+
+  void of_loop() {
+    add("The loss is never read", "loop.item_every=0", kWaits);
+    add("No synchronize() at a step's end", "loop.sync_timing=false", kWaits);
+    add("The allocator keeps what it has cached", "loop.empty_cache=false", kWaits);
+    add("Gradients are dropped, not filled with zeros", "zero_grad.set_to_none=true", kAllOfModel);
+  }
+
+  void of_batches() {
+    const std::int64_t workers = config_.whole("loader.num_workers");
+    constexpr std::int64_t kFirstWorkers = 4, kMostWorkers = 256;
+    add("More workers load batches",
+        fmt::format("loader.num_workers={}",
+                    workers == 0 ? kFirstWorkers : std::min(2 * workers, kMostWorkers)),
+        kData);
+    add("Workers stay from epoch to epoch", "loader.persistent_workers=true", kData);
+    const std::string pinned = "transfer.non_blocking=true loader.pin_memory=true";
+    add("Pinned batches, copied with non_blocking=True", pinned, kCopies);
+    add("Batches are copied ahead, on a stream of their own",
+        pinned + " transfer.streams=2 transfer.prefetch=true", kCopies);
+  }
+
+  void of_ranks() {
+    const bool wide = config_.word("model.dtype") == "fp32";
+    add("Larger buckets",
+        fmt::format("ddp.bucket_cap_mb={:g}", 4 * config_.number("ddp.bucket_cap_mb")), kRanks);
+    if (wide && config_.word("ddp.comm_hook") == "none")
+      add("Gradients in BF16 on their way", "ddp.comm_hook=bf16_compress", kRanks);
+    add("no_sync() between updates", "ddp.no_sync=true", kRanks);
+    if (wide) add("Parameters are gathered in BF16", "fsdp.param_dtype=bf16", kRanks);
+    add("Parameters stay after the forward", "fsdp.reshard_after_forward=false", kRanks);
+    add("Gradients are scattered once an update", "fsdp.gradient_sync=last", kRanks);
+    add("The parts between are cut along the sequence", "tensor.sequence_parallel=true", kRanks);
+    if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
+  }
+
+  void of_pipeline() {
+    const std::int64_t parts = config_.whole("pipeline.microbatches");
+    if (config_.whole("batch_size") % (2 * parts) == 0)
+      add("Twice as many micro-batches", fmt::format("pipeline.microbatches={}", 2 * parts),
+          kRanks);
+    if (config_.word("pipeline.schedule") != "interleaved_1f1b")
+      add("Several stages a GPU, and a stream for each two ranks",
+          "pipeline.schedule=interleaved_1f1b pipeline.batch_p2p_comm=false", kRanks);
+    add("A stream for each two ranks", "pipeline.batch_p2p_comm=false", kRanks);
+  }
+
+  void of_batch_size() {
+    constexpr std::int64_t kMost = 1 << 22;
+    if (const std::int64_t size = config_.whole("batch_size"); 2 * size <= kMost)
+      add("A batch twice as large, for as many samples", fmt::format("batch_size={}", 2 * size),
+          {Part::kCompute, Part::kIdleLaunch, Part::kIdleGap, Part::kExposedCommunication}, false);
+  }
+
+  const Run& run_;
+  const program::Config& config_;
+  std::vector<Proposal> list_;
+};
+
+}  // namespace
+
+std::vector<Proposal> proposals(const Run& run) {
+  if (!run.program || run.config.word("workload") != "train") return {};
+  if (!run.facts.measured.on_gpu || run.facts.measured.steps == 0) return {};
+  return Proposer(run).all();
+}
+
+}  // namespace trainscope::analysis

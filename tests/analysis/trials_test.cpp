@@ -1,0 +1,118 @@
+// Knobs that were tried, against runs in which they are turned.
+#include "analysis/trials.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "analysis/diagnosis.h"
+#include "support/config.h"
+
+using namespace trainscope;
+using namespace trainscope::analysis;
+
+namespace {
+
+Run run_of(std::vector<std::string> settings, const std::vector<std::string>& more = {}) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return run_config("A", test::config_of(settings));
+}
+
+double step_of(const Run& run) {
+  return *value_of(run.metrics, "time.step");
+}
+
+const Altered* one_of(const std::vector<Altered>& all, const std::string& settings) {
+  const auto found = std::ranges::find(all, settings, text_of);
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Its optimizer takes much of the time, in small kernels that wait for nothing.
+const std::vector<std::string> kManyUpdates{"workload=train",       "machine=a100-sxm-1",
+                                            "model.name=gpt2",      "batch_size=1",
+                                            "optimizer.name=adamw", "optimizer.impl=for_loop"};
+
+}  // namespace
+
+TEST_CASE("a knob that was tried takes what a run with it takes") {
+  const Run run = run_of(kManyUpdates);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  CHECK(tried->of_knobs);
+  CHECK(static_cast<double>(tried->replayed) == Approx(step_of(run)));
+  for (const char* knob : {"optimizer.impl=fused", "optimizer.impl=foreach", "precision=tf32"}) {
+    CAPTURE(knob);
+    const Altered* one = one_of(tried->changes, knob);
+    REQUIRE(one);
+    CHECK(static_cast<double>(one->time) == Approx(step_of(run_of(kManyUpdates, {knob}))));
+  }
+  // Of a batch twice as large, half a step.
+  const Altered* larger = one_of(tried->changes, "batch_size=2");
+  REQUIRE(larger);
+  CHECK(static_cast<double>(larger->time) ==
+        Approx(step_of(run_of(kManyUpdates, {"batch_size=2"})) / 2));
+}
+
+TEST_CASE("what was tried in vain is not advised, and what gains is, with its time") {
+  const Run run = run_of(kManyUpdates);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  REQUIRE(one_of(tried->in_vain, "precision=bf16"));
+  CHECK_FALSE(one_of(tried->changes, "precision=bf16"));
+  const std::vector<Finding> findings = diagnose(run, {}, &*tried);
+  REQUIRE(!findings.empty());
+  const Finding& first = findings.front();
+  CHECK_THAT(first.why,
+             Catch::Contains("the optimizer's take 6") && Catch::Contains("the host is only "));
+  CHECK_THAT(first.advice, Catch::StartsWith("Tried (SIMULATED), instead of 16") &&
+                               Catch::Contains("; optimizer.impl=fused 10.9 ms") &&
+                               Catch::EndsWith("In vain: precision=bf16."));
+  // Without trials it is what may be worth trying.
+  CHECK_THAT(diagnose(run).front().advice, Catch::StartsWith("Try "));
+}
+
+TEST_CASE("together knobs bring more than the best alone, and each knob is turned once") {
+  const auto tried = trials(run_of(kManyUpdates));
+  REQUIRE(tried);
+  REQUIRE(tried->changes.size() > 2);
+  const Altered& all = tried->changes.front();
+  CHECK(all.settings.size() > 1);
+  CHECK(all.time < tried->changes[1].time);
+  std::vector<std::string> knobs;
+  for (const std::string& one : all.settings) knobs.push_back(one.substr(0, one.find('=')));
+  std::ranges::sort(knobs);
+  CHECK(std::ranges::adjacent_find(knobs) == knobs.end());
+  CHECK(std::ranges::find(knobs, "batch_size") == knobs.end());
+  CHECK(static_cast<double>(all.time) == Approx(step_of(run_of(kManyUpdates, all.settings))));
+}
+
+TEST_CASE("trials know what a loader's workers take in the long run") {
+  const auto tried = trials(run_of({"workload=train", "model.name=resnet50", "batch_size=128",
+                                    "steps=6", "loader.sample_ms=8", "loader.num_workers=8"}));
+  REQUIRE(tried);
+  CHECK(static_cast<double>(tried->replayed) == Approx(128e6));
+  const Altered* more = one_of(tried->changes, "loader.num_workers=16");
+  REQUIRE(more);
+  CHECK(static_cast<double>(more->time) == Approx(64e6).epsilon(0.05));
+  CHECK(one_of(tried->in_vain, "batch_size=256"));
+}
+
+TEST_CASE("nothing is tried of what does not train on a GPU, has ended early, or is not wanted") {
+  CHECK_FALSE(trials(run_of({"workload=copy"})));
+  CHECK_FALSE(trials(run_of({"workload=train", "device=cpu", "steps=3"})));
+  CHECK_FALSE(trials(run_of(
+      {"workload=train", "model.name=gpt2-large", "batch_size=512", "machine=t4-1", "steps=2"})));
+  const Run run = run_of(kManyUpdates);
+  CHECK_FALSE(trials(run, [] { return true; }));
+}
+
+TEST_CASE("two looks at the same run say the same") {
+  const Run run = run_of({"workload=train", "steps=4"});
+  const auto once = trials(run), again = trials(run);
+  REQUIRE(once);
+  REQUIRE(again);
+  REQUIRE(once->changes.size() == again->changes.size());
+  for (std::size_t i = 0; i < once->changes.size(); ++i) {
+    CHECK(text_of(once->changes[i]) == text_of(again->changes[i]));
+    CHECK(once->changes[i].time == again->changes[i].time);
+  }
+}
