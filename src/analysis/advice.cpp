@@ -22,6 +22,8 @@ bool is_set_on(const Run& run, std::string_view knob) {
 bool is_narrow(const Run& run) {
   if (!run.program) return false;
   const std::string& precision = run.config.word("precision");
+  const std::string& product = run.config.word("gemm.type");
+  if (run.config.word("workload") == "gemm") return product == "fp16" || product == "bf16";
   return precision == "fp16" || precision == "bf16" ||
          run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
 }
@@ -151,20 +153,38 @@ std::string shorter_bubble(const program::Config& config, const Speech& speech) 
                         : "more stages a GPU");
 }
 
-// Inner and outer sides of matrix products that tensor cores read badly: "50257, 1793". Imported
-// runs do not tell theirs.
+// What rows of the product's matrices are long: only that must be even. Those of a weight's
+// gradient are its results' and its inputs', however many there are.
+std::vector<std::int64_t> row_lengths(const program::Operation& product) {
+  const auto* linear = std::get_if<program::Linear>(&product.function);
+  const bool turned = linear && linear->part == program::Part::kWeightGradient;
+  return {product.n, turned ? product.m : product.k};
+}
+
+// Lengths of matrix products' rows that tensor cores read badly: "50257, 1793". Imported runs do
+// not tell theirs. A convolution's are its windows', which nobody chooses.
 std::string odd_sides(const Run& run) {
   constexpr std::int64_t kWhole = 8;
   constexpr std::size_t kShown = 3;
   std::set<std::int64_t> odd;
   if (run.program)
-    for (const program::Operation& one : run.program->operations)
-      for (const std::int64_t side : {one.n, one.k})
-        if (one.kind == program::OperationKind::kGemm && side >= kWhole && side % kWhole != 0)
-          odd.insert(side);
+    for (const program::Operation& one : run.program->operations) {
+      if (one.kind != program::OperationKind::kGemm ||
+          std::holds_alternative<program::Convolution>(one.function))
+        continue;
+      for (const std::int64_t side : row_lengths(one))
+        if (side >= kWhole && side % kWhole != 0) odd.insert(side);
+    }
   std::vector<std::int64_t> shown(odd.begin(), odd.end());
   if (shown.size() > kShown) shown.resize(kShown);
   return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+// "sizes that are multiples of 8, of 64 best (1793 is none)"; empty where all are.
+std::string sizes_advice(const Run& run, const Speech& speech) {
+  const std::string odd = odd_sides(run);
+  return odd.empty() ? ""
+                     : told(speech, "sizes that are multiples of 8, of 64 best ({} is none)", odd);
 }
 
 // Where PyTorch has a flash kernel for the run's type and GPU (FlashAttention-2: 8.0 and later).
@@ -187,19 +207,20 @@ std::string data_advice(const Run& run, const Speech& speech) {
       "Try more workers (num_workers), less work for a sample, or the data on the GPU.");
 }
 
+bool starves_tensor_cores(const Run& run) {
+  return is_narrow(run) && !odd_sides(run).empty();
+}
+
 std::string arithmetic_advice(const Run& run, const Speech& speech) {
+  const std::string sizes = sizes_advice(run, speech);
+  if (is_narrow(run))
+    return sizes.empty() ? speech.say("What is left is for a faster GPU.")
+                         : told(speech, "Try {}; what is left is for a faster GPU.", sizes);
   if (!may_turn(run, "precision"))
     return speech.say("Try a narrower type; what is left is for a faster GPU.");
-  const std::string odd = odd_sides(run);
-  const std::string sizes =
-      odd.empty() ? ""
-                  : told(speech, "sizes that are multiples of 8, of 64 best ({} is none)", odd);
-  if (is_narrow(run))
-    return odd.empty() ? speech.say("What is left is for a faster GPU.")
-                       : told(speech, "Try {}; what is left is for a faster GPU.", sizes);
   const bool tf32 = has_tf32(run) && !multiplies_in_tf32(run);
   return told(speech, "Try tensor cores: {}{}{}.", autocast_advice(run, speech),
-              tf32 ? ", TF32" : "", odd.empty() ? "" : ", " + sizes);
+              tf32 ? ", TF32" : "", sizes.empty() ? "" : ", " + sizes);
 }
 
 std::string memory_advice(const Run& run, const Speech& speech) {
@@ -215,8 +236,13 @@ std::string memory_advice(const Run& run, const Speech& speech) {
 }
 
 std::string idle_units_advice(const Run& run, const Speech& speech) {
-  if (is_alone(run)) return speech.say("Try more blocks, or more work for each.");
+  const bool starved = starves_tensor_cores(run);
+  if (is_alone(run))
+    return starved ? told(speech, "Try {}, more blocks, or more work for each.",
+                          sizes_advice(run, speech))
+                   : speech.say("Try more blocks, or more work for each.");
   std::vector<std::string> tries{speech.say("a larger batch")};
+  if (starved) tries.push_back(sizes_advice(run, speech));
   if (may_fuse(run))
     tries.push_back(speech.say("torch.compile, which makes fewer and larger kernels"));
   if (may_turn_channels(run)) tries.push_back(speech.say("channels_last for convolutions"));

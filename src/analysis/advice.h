@@ -12,6 +12,9 @@ namespace trainscope::analysis {
 
 bool is_pipeline(const Run& run);
 
+// Whether products of 16-bit types have rows whose length is no multiple of 8.
+bool starves_tensor_cores(const Run& run);
+
 // A batch that is not there.
 std::string data_advice(const Run& run, const Speech& speech);
 // Kernels that arithmetic limits, that memory limits, and that neither does.

@@ -173,8 +173,14 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
            beside_limits(run, speech);
   }
   advice = arithmetic_advice(run, speech);
-  return told(speech, "{} % of it in kernels that arithmetic limits", percent(compute)) +
-         beside_limits(run, speech);
+  const std::string limited =
+      starves_tensor_cores(run)
+          ? told(speech,
+                 "{} % of it in kernels that arithmetic limits, where products' rows feed tensor "
+                 "cores badly",
+                 percent(compute))
+          : told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
+  return limited + beside_limits(run, speech);
 }
 
 // The host synchronises: which call of it waits longest in these gaps.

@@ -91,11 +91,12 @@ void add_flops(Table& t) {
           [](const Facts& f) { return utilisation(f, model_flops(f)); });
   t.share("hfu", "HFU",
           "flops.step over the same: with what backward computes a second time, which trains no "
-          "more; without what a flash kernel leaves out of a mask",
+          "more",
           [](const Facts& f) { return utilisation(f, step_flops(f)); });
   t.add("flops.step", "FLOP", "FLOP a step",
         "arithmetic of one step of all GPUs together: what each of them repeats, and what backward "
-        "computes a second time, included; what a flash kernel leaves out of a mask is not",
+        "computes a second time, included; of attention, as model.flops counts it, also what a "
+        "mask hides",
         step_flops);
   t.add("model.flops", "FLOP", "model FLOP a step",
         "what the model asks for in one step of all GPUs together, however it is shared out: "

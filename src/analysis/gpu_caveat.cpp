@@ -27,11 +27,11 @@ std::string flash_caveat(const program::Config& config, const machine::Machine& 
     case train::FlashKernel::kRuns:
       return "";
     case train::FlashKernel::kNotForType:
-      return "PyTorch has no flash kernel for FP32: its memory-efficient one takes the place, and "
-             "is timed here as if it were one";
+      return "PyTorch has no flash kernel for FP32: its memory-efficient one takes the place, "
+             "which saves memory, but next to no time";
     case train::FlashKernel::kNotForGpu:
       return "PyTorch has no flash kernel for compute capabilities below 8.0: its "
-             "memory-efficient one takes the place, and is timed here as if it were one";
+             "memory-efficient one takes the place, which saves memory, but next to no time";
   }
   return "";
 }

@@ -14,9 +14,6 @@ namespace {
 
 struct Tile {
   int m, n;
-  std::int64_t over(std::int64_t rows, std::int64_t columns) const {
-    return ((rows - 1) / m + 1) * ((columns - 1) / n + 1);
-  }
 };
 
 // The usual ones of cuBLAS, from the most reuse of what is loaded to the least (NVIDIA, Matrix
@@ -55,19 +52,6 @@ bool fits(const Tile& tile, std::int64_t m, std::int64_t n) {
   return tile.m < 2 * std::max<std::int64_t>(m, 64) && tile.n < 2 * std::max<std::int64_t>(n, 64);
 }
 
-// The one with the most reuse whose tiles still keep half the SMs at work; of two that are one
-// turned round, the one with fewer tiles.
-Tile choose_tile(const Gpu& gpu, std::int64_t m, std::int64_t n) {
-  for (const Tile& tile : kTiles) {
-    if (!fits(tile, m, n) || 2 * tile.over(m, n) < gpu.sm_count) continue;
-    const Tile turned{tile.n, tile.m};
-    const bool better = fits(turned, m, n) && turned.over(m, n) < tile.over(m, n) &&
-                        2 * turned.over(m, n) >= gpu.sm_count;
-    return better ? turned : tile;
-  }
-  return kTiles.back();
-}
-
 // Bytes a cycle that L2 gives one SM: 3133, 7219 and 8986 GB/s of V100, A100 and H100 (table 3 of
 // PMC10448217) are 2048, 5120 and 5120 bytes a cycle; as the A100 where nothing is published.
 double l2_bytes_per_cycle(const Gpu& gpu) {
@@ -91,17 +75,14 @@ double fed(const Gpu& gpu, Math math, const Tile& tile, std::int64_t element, Fe
   return std::min(1.0, supply(gpu, math, tile, element, fetched));
 }
 
-// GPUs whose fastest kernels copy by cp.async and multiply by mma.sync: those of 9.x and 10.x have
-// wgmma and tcgen05 for that, those of 12.x have not.
-bool copies_by_cp_async(const Gpu& gpu) {
-  const int generation = architecture_of(gpu).capability / 10;
-  return generation == 8 || generation == 12;
-}
-
 // Threads that the load and store units of their SMs serve in a cycle, as the figures of an SM in
-// NVIDIA's white papers have them: 32 of GA100, 16 of GA102 and AD102; of GB202 carried over.
+// NVIDIA's white papers have them: 32 of GV100, GA100 and GH100, 16 of TU102, GA102 and AD102; of
+// GB100 and GB202 carried over.
 double served_threads(const Gpu& gpu) {
-  return architecture_of(gpu).capability == 80 ? 32 : 16;
+  const int capability = architecture_of(gpu).capability;
+  const bool of_data_centre =
+      capability == 70 || capability == 80 || (capability >= 90 && capability < 120);
+  return of_data_centre ? 32 : 16;
 }
 
 // For each flop of a tile at the unit's peak, what loads and stores of its operands take that move
@@ -130,8 +111,7 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
   GemmPlan plan;
   plan.math = unit_for(gpu, type);
   plan.aligned = sides.begin_at(16, element);
-  plan.one_by_one =
-      copies_by_cp_async(gpu) && plan.on_tensor_cores() && !sides.begin_at(4, element);
+  plan.one_by_one = plan.on_tensor_cores() && !sides.begin_at(4, element);
   plan.tile_m = tile.m;
   plan.tile_n = tile.n;
   plan.tiles_m = (m - 1) / tile.m + 1;
@@ -148,6 +128,9 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
       plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
   plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
   if (plan.math == Math::kFp32 && std::min(tile.m, tile.n) < 128) plan.efficiency *= kNarrowInFp32;
+  if (plan.on_tensor_cores() && !plan.aligned)
+    plan.efficiency =
+        std::min(plan.efficiency, product_share(gpu, plan.math) * mma_sync_share(gpu));
   if (plan.one_by_one)
     plan.efficiency = 1 / (1 / plan.efficiency + moved_one_by_one(gpu, plan.math, tile));
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
@@ -156,6 +139,31 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
   plan.tile_flops = 2.0 * tile.m * tile.n * length;
   plan.bytes = (rows * length + length * columns + rows * columns) * static_cast<double>(element);
   return plan;
+}
+
+// Of k that is cut into parts, each writes its sums in FP32 and another kernel adds them up. That
+// goes into the share that its tiles reach.
+GemmPlan in_parts(const Gpu& gpu, const Sides& sides, GemmPlan plan, std::int64_t parts) {
+  plan.parts = parts;
+  if (parts == 1) return plan;
+  const double sums =
+      static_cast<double>(parts) * 4 * static_cast<double>(sides.m) * static_cast<double>(sides.n);
+  const double l2 = l2_bytes_per_cycle(gpu) * gpu.sm_count * gpu.boost_clock_hz;
+  const bool stay = sums <= static_cast<double>(gpu.l2_bytes);
+  const double rate = (stay ? l2 : gpu.memory_bytes_per_s) * gpu.memory_efficiency;
+  const double adding = 2 * sums / rate + static_cast<double>(gpu.kernel_floor_ns) * 1e-9;
+  const double waves = waves_of(gpu, plan) * gpu.sm_count / *peak_flops_per_s(gpu, plan.math);
+  plan.efficiency *= waves / (waves + adding);
+  return plan;
+}
+
+// Of a tile, with k whole or in as many parts as there are SMs for, whichever is the quicker.
+GemmPlan quicker(const Gpu& gpu, const Sides& sides, const GemmPlan& whole) {
+  constexpr std::int64_t kLeastPart = 256;  // assumed: below it a block's start outweighs it
+  const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / whole.tiles());
+  GemmPlan cut =
+      in_parts(gpu, sides, whole, std::clamp<std::int64_t>(sides.k / kLeastPart, 1, room));
+  return waves_of(gpu, cut) < waves_of(gpu, whole) ? cut : whole;
 }
 
 }  // namespace
@@ -179,6 +187,14 @@ Math unit_for(const Gpu& gpu, GemmType type) {
   if (type == GemmType::kTf32 && capability >= 80 && gpu.tf32_flops_per_s > 0)
     return Math::kTensorTf32;
   return Math::kFp32;
+}
+
+double mma_sync_share(const Gpu& gpu) {
+  // 0.629 of an H100's peak (arXiv:2402.13499; "about two thirds", arXiv:2407.08608). Blackwell's
+  // peak is twice that of an SM of Hopper, with tcgen05; mma.sync carried over from there.
+  constexpr double kHopper = 0.629;
+  const int generation = architecture_of(gpu).capability / 10;
+  return generation == 9 ? kHopper : generation == 10 ? kHopper / 2 : 1;
 }
 
 double product_share(const Gpu& gpu, Math math) {
@@ -209,9 +225,10 @@ TileBlock tile_block(const Gpu& gpu, int tile_m, int tile_n) {
   return block;
 }
 
-GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type) {
+GemmPlan plan_tiled(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
+                    int tile_m, int tile_n) {
   check_sides(m, n, k);
-  return plan_with(gpu, {m, n, k}, type, choose_tile(gpu, m, n));
+  return plan_with(gpu, {m, n, k}, type, {tile_m, tile_n});
 }
 
 double waves_of(const Gpu& gpu, const GemmPlan& plan) {
@@ -222,14 +239,12 @@ double waves_of(const Gpu& gpu, const GemmPlan& plan) {
 
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
                       bool a_turned) {
-  constexpr std::int64_t kLeastPart = 256;  // assumed: below it a block's start and sum outweigh it
   check_sides(m, n, k);
+  const Sides sides{m, n, k, a_turned};
   std::optional<GemmPlan> best;
   for (const Tile& tile : kTiles) {
     if (!fits(tile, m, n)) continue;
-    GemmPlan plan = plan_with(gpu, {m, n, k, a_turned}, type, tile);
-    const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / plan.tiles());
-    plan.parts = std::clamp<std::int64_t>(k / kLeastPart, 1, room);
+    GemmPlan plan = quicker(gpu, sides, plan_with(gpu, sides, type, tile));
     if (!best || waves_of(gpu, plan) < waves_of(gpu, *best)) best = std::move(plan);
   }
   return *best;

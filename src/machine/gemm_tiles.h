@@ -18,8 +18,8 @@ struct GemmPlan {
   Math math = Math::kFp32;  // a tensor type only where the GPU has the unit
   // Rows begin at multiples of 16 bytes, as tensor cores are fed best.
   bool aligned = true;
-  // Rows of 16-bit numbers begin at odd places, where cp.async copies nothing (8.x, 12.x): each
-  // number goes to shared memory through a register.
+  // Rows of 16-bit numbers begin at odd places, where nothing copies pieces of them: each number
+  // goes to shared memory through a register.
   bool one_by_one = false;
   int tile_m = 0, tile_n = 0;
   std::int64_t tiles_m = 0, tiles_n = 0;
@@ -27,10 +27,11 @@ struct GemmPlan {
   int threads = 0;                // of a block
   int registers = 0;              // of a thread
   std::int64_t shared_bytes = 0;  // of a block
-  double efficiency = 0;          // share of the unit's peak that a full tile reaches
-  double flops = 0;               // 2 m n k
-  double tile_flops = 0;          // of one tile, its padding included, all of k
-  double bytes = 0;               // A and B read once, C written once
+  double efficiency = 0;  // share of the unit's peak that a full tile reaches, less what it takes
+                          // to add up the parts of k
+  double flops = 0;       // 2 m n k
+  double tile_flops = 0;  // of one tile, its padding included, all of k
+  double bytes = 0;       // A and B read once, C written once
 
   std::int64_t tiles() const { return tiles_m * tiles_n; }
   std::int64_t blocks() const { return tiles() * parts; }
@@ -40,6 +41,12 @@ struct GemmPlan {
 
 // The unit that products of this type run on.
 Math unit_for(const Gpu& gpu, GemmType type);
+
+// Of what the fastest instructions of the tensor cores reach, what mma.sync does: all of it where
+// it is the only one; on Hopper and Blackwell of data centres less than wgmma and tcgen05. Kernels
+// written for older GPUs multiply by it: FlashAttention-2, and those that cuBLAS has for rows that
+// do not begin at multiples of 16 bytes.
+double mma_sync_share(const Gpu& gpu);
 
 // Share of the unit's peak that large products reach: gemm_efficiency, or what the GPU's file says
 // of FP32 outside the tensor cores.
@@ -63,14 +70,16 @@ double supplied(const Gpu& gpu, Math math, int tile_m, int tile_n, std::int64_t 
 double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
                        std::int64_t element_bytes, Fetched fetched);
 
-// Throws InputError for a side below 1, for more arithmetic than 64 bits count, and for more tiles
-// than a grid has room for.
-GemmPlan plan_gemm(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type);
+// In tiles of that size. Throws InputError for a side below 1, for more arithmetic than 64 bits
+// count, and for more tiles than a grid has room for.
+GemmPlan plan_tiled(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
+                    int tile_m, int tile_n);
 
-// The same with the tile whose waves take the least time, k cut into parts of at least 256 where
-// tiles leave SMs idle: what a heuristic is for that compares candidates, as cuBLAS's for its many
-// sizes does (assumed). `a_turned`: A lies turned round, its rows in memory m long, not k, as a
-// weight's gradient reads that of the results.
+// The same in the tiles whose waves take the least time, k cut into parts of at least 256 where
+// tiles leave SMs idle and that is the quicker, with the time to add up the parts: what a heuristic
+// is for that compares candidates, as cuBLAS's for its many sizes does (assumed). `a_turned`: A
+// lies turned round, its rows in memory m long, not k, as a weight's gradient reads that of the
+// results.
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
                       bool a_turned = false);
 

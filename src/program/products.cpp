@@ -1,5 +1,7 @@
 #include "program/products.h"
 
+#include <utility>
+
 namespace trainscope::program {
 
 machine::GemmType gemm_type(ElementType type) {
@@ -42,19 +44,13 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
   return aligned;
 }
 
-// A product of the workload `gemm` has the largest tiles, one of a model those that take the least
-// time. Convolutions and attention have grids of their own.
+// Convolutions and attention have grids of their own.
 std::optional<machine::GemmPlan> tiles_of(const Operation& operation, const machine::Gpu& gpu) {
   if (operation.kind != OperationKind::kGemm || operation.efficiency > 0) return std::nullopt;
-  for (const bool of_model : {false, true}) {
-    machine::GemmPlan tiles = of_model ? product_plan(operation, gpu)
-                                       : machine::plan_gemm(gpu, operation.m, operation.n,
-                                                            operation.k, gemm_type(operation.type));
-    if (tiles.blocks() == operation.blocks && tiles.flops == operation.flops &&
-        tiles.threads == operation.threads)
-      return tiles;
-  }
-  return std::nullopt;
+  machine::GemmPlan tiles = product_plan(operation, gpu);
+  const bool same = tiles.blocks() == operation.blocks && tiles.flops == operation.flops &&
+                    tiles.threads == operation.threads;
+  return same ? std::optional(std::move(tiles)) : std::nullopt;
 }
 
 }  // namespace trainscope::program

@@ -14,7 +14,7 @@ machine::GemmType gemm_type(ElementType type);
 // The unit that an operation's arithmetic runs on.
 machine::Math math_of(const Operation& operation, const machine::Gpu& gpu);
 
-// How a product of a model is cut. What torch.compile launches has sides of which rows begin at
+// How a product is cut. What torch.compile launches has sides of which rows begin at
 // multiples of 16 bytes, padded where that is the quicker by a tenth at least, as Inductor measures
 // (shape_padding, on by default: torch/_inductor/fx_passes/pad_mm.py). What it copies for that is
 // left out: it becomes part of the kernels around it, but for a weight.

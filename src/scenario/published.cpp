@@ -1,5 +1,8 @@
 #include "scenario/published.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "base/files.h"
@@ -16,10 +19,43 @@ void resolve_machine(program::Config& config, const std::filesystem::path& folde
   if (machine.ends_with(".toml")) config.set("machine", (folder / machine).string());
 }
 
+std::int64_t count(const Fields& fields, const char* key) {
+  const auto number = fields.whole(key);
+  if (!number || *number < 1)
+    fields.fail(fmt::format("[check.attention] needs {}, at least 1", key));
+  return *number;
+}
+
+PublishedAttention read_attention(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "[check.attention]");
+  fields.only({"machine", "heads", "length", "width", "kind"});
+  PublishedAttention one;
+  one.machine = fields.text("machine");
+  one.shape.heads = count(fields, "heads");
+  one.shape.length = count(fields, "length");
+  one.shape.width = count(fields, "width");
+  const std::vector<std::string> kind = fields.words("kind");
+  one.shape.causal = std::ranges::find(kind, "causal") != kind.end();
+  one.shape.backward = std::ranges::find(kind, "backward") != kind.end();
+  return one;
+}
+
+double rate_of(const PublishedAttention& attention) {
+  const machine::Gpu gpu = machine::load_machine(attention.machine).gpu;
+  const machine::AttentionShape& shape = attention.shape;
+  const machine::AttentionPlan plan = machine::plan_attention(gpu, shape);
+  const double seconds = plan.flops * static_cast<double>(plan.blocks) /
+                         (*machine::peak_flops_per_s(gpu, shape.math) * plan.efficiency);
+  const auto length = static_cast<double>(shape.length);
+  const double flops = (shape.backward ? 10 : 4) * length * length *
+                       static_cast<double>(shape.heads * shape.width) / (shape.causal ? 2 : 1);
+  return flops / seconds;
+}
+
 PublishedCheck read_check(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a [[check]]");
-  fields.only(
-      {"id", "what", "source", "value", "unit", "tolerance", "expression", "missed", "config"});
+  fields.only({"id", "what", "source", "value", "unit", "tolerance", "expression", "missed",
+               "config", "attention"});
   PublishedCheck check;
   check.id = fields.text("id");
   check.what = fields.text("what");
@@ -34,6 +70,10 @@ PublishedCheck read_check(const toml::table& table, const std::string& file) {
   const auto tolerance = fields.number("tolerance");
   if (!tolerance || *tolerance <= 0) fields.fail("a [[check]] needs tolerance, a share above 0");
   check.tolerance = *tolerance;
+  if (const toml::table* attention = fields.table("attention")) {
+    check.attention = read_attention(*attention, file);
+    return check;
+  }
   const auto expression = fields.expression("expression");
   if (!expression) fields.fail("a [[check]] needs expression");
   check.expression = *expression;
@@ -66,6 +106,10 @@ std::vector<PublishedCheck> load_published(const std::filesystem::path& file) {
 }
 
 PublishedResult carry_out(const PublishedCheck& check) {
+  if (check.attention) {
+    const double rate = rate_of(*check.attention);
+    return {&check, rate, (rate - check.value) / check.value};
+  }
   std::vector<analysis::Run> runs;
   runs.reserve(check.sides.size());
   Sides sides;

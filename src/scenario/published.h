@@ -2,14 +2,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/validation.h"
+#include "machine/attention_kernel.h"
 #include "program/config.h"
 #include "scenario/expression.h"
 
 namespace trainscope::scenario {
+
+// Of an attention kernel alone, which no config launches alone.
+struct PublishedAttention {
+  std::string machine;
+  machine::AttentionShape shape;
+};
 
 // One published number, and the configs whose run repeats it.
 struct PublishedCheck {
@@ -22,6 +30,9 @@ struct PublishedCheck {
   std::string missed;    // why the simulator is known to miss it; empty: it must not
   Expression expression = Expression::parse("0");
   std::vector<std::pair<std::string, program::Config>> sides;
+  // In place of expression and configs: the value is FLOP/s, half of all where it is causal, and
+  // five products backward.
+  std::optional<PublishedAttention> attention;
 };
 
 struct PublishedResult {

@@ -23,7 +23,9 @@ machine::KernelWork kernel_work(const program::Operation& operation, const machi
   if (operation.efficiency > 0)
     work.efficiency = operation.efficiency;
   else if (operation.kind == program::OperationKind::kGemm)
-    work.efficiency = machine::product_share(gpu, work.math);
+    // What its tiles reach: tensor cores that wait for operands are busy as arithmetic sees it.
+    work.efficiency = operation.block_work ? operation.block_work->efficiency
+                                           : machine::product_share(gpu, work.math);
   work.flops = operation.flops;
   work.bytes = operation.bytes;
   const double footprint = operation.block_work ? operation.block_work->footprint : 0;

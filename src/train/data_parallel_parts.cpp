@@ -9,6 +9,7 @@
 #include "train/data_parallel.h"
 #include "train/kernels.h"
 #include "train/lifetimes.h"
+#include "train/model_flops.h"
 #include "train/parallel.h"
 #include "train/train_settings.h"
 
@@ -123,7 +124,8 @@ void DataParallel::add_replica(const program::Config& config, const TrainingData
   program_.events += 2;
   add_threads(replica);
   for (const auto* list : {&replica.plan.forward, &replica.plan.loss, &replica.plan.backward})
-    for (const PlannedLaunch& one : *list) flops_ += program_.operations[one.operation].flops;
+    for (const PlannedLaunch& one : *list)
+      flops_ += counted_flops(program_.operations[one.operation]);
   if (replica.gpu > 0) return;
   std::set<std::string> modules;
   for (const Parameter& parameter : graph.parameters) modules.insert(module_of(parameter.name));

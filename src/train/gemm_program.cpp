@@ -65,8 +65,8 @@ Lines write_listing(program::Listing& listing, const program::Config& config, co
 void add_operation(program::Program& program, const machine::GemmPlan& plan, const Sides& sides,
                    const Type& type) {
   program::BlockWork work;
-  work.flops = plan.tile_flops;
-  work.bytes = plan.bytes / static_cast<double>(plan.tiles());
+  work.flops = plan.tile_flops / static_cast<double>(plan.parts);
+  work.bytes = plan.bytes / static_cast<double>(plan.blocks());
   work.footprint = plan.bytes;
   work.math = plan.math;
   work.efficiency = plan.efficiency;
@@ -82,7 +82,7 @@ void add_operation(program::Program& program, const machine::GemmPlan& plan, con
   product.k = sides.k;
   product.flops = plan.flops;
   product.bytes = plan.bytes;
-  product.blocks = plan.tiles();
+  product.blocks = plan.blocks();
   product.threads = plan.threads;
   product.block_work = work;
   product.reads = {0, 1};
@@ -109,7 +109,7 @@ program::Program build_gemm(const program::Config& config, const machine::Machin
   const Sides sides{config.whole("gemm.m"), config.whole("gemm.n"), config.whole("gemm.k")};
   const Type type = type_of(config.word("gemm.type"), machine.gpu);
   const machine::GemmPlan plan =
-      machine::plan_gemm(machine.gpu, sides.m, sides.n, sides.k, type.gemm);
+      machine::plan_product(machine.gpu, sides.m, sides.n, sides.k, type.gemm);
   program::Program program;
   program.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
   program.streams.push_back(compute_stream(config));

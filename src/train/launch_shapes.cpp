@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "machine/attention_kernel.h"
 #include "machine/gemm_tiles.h"
 #include "program/products.h"
 #include "program/second_reads.h"
@@ -24,7 +25,7 @@ struct Shape {
   int registers = 32;
   std::int64_t shared_bytes = 0;
   int ilp = 0;
-  // Of a matrix product: a block's, its padding included, and what its code reaches.
+  // Of a matrix product or attention: a block's, its padding included, and what its code reaches.
   double flops = 0;
   double efficiency = 1;
 };
@@ -96,14 +97,15 @@ class Shaper {
   }
   Shape operator()(const program::Attention& f) const {
     if (!f.flash) return each(operation_.m);  // the copy that ends it
-    const double share = machine::product_share(gpu_, program::math_of(operation_, gpu_));
-    constexpr std::int64_t kRows = 128;
-    const bool forward = f.part == Part::kForward;
-    const std::int64_t tile = kRows * f.width * program::size_of(operation_.type);
-    Shape shape{f.batch * f.heads * ceil_div(f.length, kRows), forward ? 128 : 256, 255};
-    shape.efficiency = share;
-    // Q, K and V; backward the gradients of K and V beside them.
-    shape.shared_bytes = most_shared((forward ? 3 : 4) * tile);
+    machine::AttentionShape attention{f.batch * f.heads, f.length, f.width};
+    attention.element_bytes = program::size_of(operation_.type);
+    attention.causal = f.causal;
+    attention.backward = f.part != Part::kForward;
+    attention.math = program::math_of(operation_, gpu_);
+    const machine::AttentionPlan plan = machine::plan_attention(gpu_, attention);
+    Shape shape{plan.blocks, plan.threads, 255, most_shared(plan.shared_bytes)};
+    shape.flops = plan.flops;
+    shape.efficiency = plan.efficiency;
     return shape;
   }
   Shape operator()(const program::LogSoftmax& f) const {

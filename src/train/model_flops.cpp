@@ -54,6 +54,11 @@ double model_flops(const Graph& graph) {
   return flops;
 }
 
+double counted_flops(const program::Operation& operation) {
+  const auto* attention = std::get_if<program::Attention>(&operation.function);
+  return operation.flops * (attention && attention->flash && attention->causal ? 2 : 1);
+}
+
 std::vector<double> model_flops_of_samples(const program::Config& config,
                                            const TrainSettings& settings) {
   std::vector<double> flops;

@@ -29,4 +29,8 @@ double model_flops(const Graph& graph);
 std::vector<double> model_flops_of_samples(const program::Config& config,
                                            const TrainSettings& settings);
 
+// Of an operation, with what a flash kernel leaves out of a causal mask: so FLOP a step, and HFU,
+// count attention as MFU does.
+double counted_flops(const program::Operation& operation);
+
 }  // namespace trainscope::train

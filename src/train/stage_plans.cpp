@@ -4,6 +4,7 @@
 
 #include "train/kernels.h"
 #include "train/lifetimes.h"
+#include "train/model_flops.h"
 
 namespace trainscope::train {
 namespace {
@@ -19,7 +20,8 @@ constexpr Index kComputeStream = 0;
 double flops_of(const program::Program& program, const Plan& plan) {
   double flops = 0;
   for (const auto* list : {&plan.forward, &plan.loss, &plan.backward})
-    for (const PlannedLaunch& launch : *list) flops += program.operations[launch.operation].flops;
+    for (const PlannedLaunch& launch : *list)
+      flops += counted_flops(program.operations[launch.operation]);
   return flops;
 }
 

@@ -4,6 +4,7 @@
 
 #include "train/cut_layers.h"
 #include "train/kernels.h"
+#include "train/model_flops.h"
 #include "train/models.h"
 #include "train/writer.h"
 
@@ -143,7 +144,7 @@ double TrainPlans::flops_of(const Plan& plan) const {
   double flops = dp_ ? dp_->flops() : 0;
   for (const auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
     for (const PlannedLaunch& launch : *list)
-      flops += parts_.program.operations[launch.operation].flops;
+      flops += counted_flops(parts_.program.operations[launch.operation]);
   return flops;
 }
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "analysis/advice.h"
 #include "support/config.h"
 
 using namespace trainscope;
@@ -295,6 +296,34 @@ TEST_CASE("sides that tensor cores read badly are named, and only where there ar
   };
   CHECK_THAT(advice("8193"), Catch::Contains("multiples of 8") && Catch::Contains("8193"));
   CHECK_THAT(advice("8192"), !Catch::Contains("8192"));
+}
+
+TEST_CASE("a product of odd rows is told as tensor cores that are badly fed, on every GPU") {
+  const auto finding = [](const std::string& machine, const std::string& k) {
+    return first_of(run_of({"workload=gemm", "machine=" + machine, "gemm.m=8192", "gemm.n=8192",
+                            "gemm.k=" + k, "gemm.type=fp16", "steps=3"}));
+  };
+  for (const char* machine : {"v100-sxm-1", "t4-1", "a100-sxm-1", "h200-1", "b200-1"}) {
+    CAPTURE(machine);
+    const Finding odd = finding(machine, "8193"), even = finding(machine, "8192");
+    CHECK_THAT(odd.why, Catch::Contains("feed tensor cores badly"));
+    CHECK_THAT(odd.advice, Catch::Contains("multiples of 8") && Catch::Contains("8193"));
+    CHECK_THAT(even.why, Catch::Contains("arithmetic") && !Catch::Contains("badly"));
+    CHECK_THAT(even.advice, !Catch::Contains("multiples"));
+    CHECK(odd.nanos > 1.2 * even.nanos);
+  }
+  // Two blocks leave the SMs idle, but odd rows are told all the same.
+  const Run small =
+      run_of({"workload=gemm", "gemm.m=100", "gemm.n=129", "gemm.k=257", "gemm.type=fp16"});
+  CHECK_THAT(idle_units_advice(small, {}),
+             Catch::Contains("more blocks") && Catch::Contains("129, 257"));
+}
+
+TEST_CASE("the window of a convolution is no size to choose") {
+  const Finding first = first_of(run_of({"workload=train", "data.source=tensor", "steps=3",
+                                         "model.name=resnet50", "batch_size=64", "precision=fp16",
+                                         "scaler.enabled=true", "memory_format=channels_last"}));
+  CHECK_THAT(first.advice, !Catch::Contains("147"));
 }
 
 TEST_CASE("a run without a GPU has no finding") {

@@ -97,7 +97,8 @@ TEST_CASE(
   }
   for (const char* machine : {"a100-sxm-1", "h200-1", "b200-1"}) {
     INFO(machine);
-    Settings large = transformer("gpt3-xl", machine, "8", "2048");
+    // Of 50272 tokens, a multiple of 8: padding of odd rows is another gain of torch.compile.
+    Settings large = transformer("opt-1.3b", machine, "8", "2048");
     large.emplace_back("attention.kernel=flash");  // as F.scaled_dot_product_attention chooses
     CHECK(speedup(large, kReplayed) == Approx(1).epsilon(0.1));
   }

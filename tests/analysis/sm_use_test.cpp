@@ -117,34 +117,35 @@ TEST_CASE("a kernel that finds no room begins when there is some, and says so") 
   CHECK(kernels[1].cause == trace::Cause::kRoom);
 }
 
-TEST_CASE("1800 instead of 1792 takes a wave more, and most of twice the time; 1793 longer still") {
+TEST_CASE("1800 instead of 1792 takes a wave more, and a quarter longer; 1793 longer still") {
   const Run even = product(1792), more = product(1800), odd = product(1793);
   CHECK(value(even, "sm.waves") == 1);
+  // Of smaller tiles than the largest, which would take twice as long.
   CHECK(value(more, "sm.waves") == 2);
   CHECK(value(odd, "sm.waves") == 2);
   CHECK(value(even, "sm.utilization") == Approx(98.0 / 108).epsilon(0.01));
-  // Bounds of the efficiency: 0.907 and 0.556.
+  // Published of 1792 and 1793: 1.4 (below).
   const double slower = value(even, "flops.achieved") / value(more, "flops.achieved");
-  CHECK(slower > 1.5);
-  CHECK(slower < 2.1);
+  CHECK(slower > 1.15);
+  CHECK(slower < 1.4);
   const double fetched = value(odd, "flops.achieved") / value(more, "flops.achieved");
-  CHECK(fetched > 0.55);
-  CHECK(fetched < 0.7);
+  CHECK(fetched > 0.4);
+  CHECK(fetched < 0.6);
 }
 
 // H. He tells of 1.4 from 1792 to 1793, of a type that is not handed down, and of waves alone as
-// its reason: too much is lost here (README.md of sim, Odd rows).
-TEST_CASE("a wave more and odd rows multiply: 1793 loses twice by waves, and 3.3 times by both") {
+// its reason.
+TEST_CASE("a wave more and odd rows multiply: 1793 loses 1.5 times by waves, and 2.8 by both") {
   const auto slower = [](int from, int to, const char* type) {
     return value(product(from, type), "flops.achieved") /
            value(product(to, type), "flops.achieved");
   };
   const double waves = slower(1791, 1793, "fp16"), both = slower(1792, 1793, "fp16");
-  CHECK(waves == Approx(2).epsilon(0.05));
-  CHECK(slower(1792, 1793, "tf32") == Approx(2).epsilon(0.05));
+  CHECK(waves == Approx(1.7).epsilon(0.05));
+  CHECK(slower(1792, 1793, "tf32") == Approx(1.4).epsilon(0.1));
   CHECK(slower(1792, 1791, "fp16") == Approx(1.63).epsilon(0.05));
-  CHECK(both > 3);
-  CHECK(both < 3.5);
+  CHECK(both > 2.5);
+  CHECK(both < 3);
 }
 
 TEST_CASE("a large product reaches the best that was measured, on the unit of its type") {

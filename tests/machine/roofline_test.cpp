@@ -25,7 +25,7 @@ TEST_CASE("arithmetic intensities are those of the background guide") {
   CHECK(gemm_intensity(8192, 8192, 128, 2) == Approx(124.1).epsilon(0.001));
   // ReLU: an operation for two bytes read and two written.
   CHECK(KernelWork{.flops = 1000, .bytes = 4000}.intensity() == 0.25);
-  const GemmPlan plan = plan_gemm(gpu_of("v100-sxm-1"), 512, 4096, 1024, GemmType::kFp16);
+  const GemmPlan plan = plan_product(gpu_of("v100-sxm-1"), 512, 4096, 1024, GemmType::kFp16);
   CHECK(plan.flops / plan.bytes == gemm_intensity(512, 4096, 1024, 2));
 }
 

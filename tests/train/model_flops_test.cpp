@@ -62,6 +62,14 @@ TEST_CASE("attention asks for the same arithmetic, whatever its kernel does") {
   CHECK(flops("attention.kernel=flash") == flops("attention.kernel=math"));
 }
 
+TEST_CASE("what a mask hides counts as FLOP of a step, too: HFU is no less than MFU") {
+  const program::Program flash = program_of(kGpt2, {"batch_size=4", "attention.kernel=flash"});
+  const program::Program math = program_of(kGpt2, {"batch_size=4", "attention.kernel=math"});
+  CHECK(flash.step_flops > flash.model_flops);
+  // A fifth product backward.
+  CHECK(flash.step_flops > math.step_flops);
+}
+
 TEST_CASE("a weight is six operations a sample, but four where the input needs no gradient") {
   const program::Program mlp = program_of({"model.name=mlp-784-128-10"}, {"batch_size=32"});
   CHECK(mlp.model_flops == 32.0 * (4 * 784 * 128 + 6 * 128 * 10));
