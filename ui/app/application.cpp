@@ -150,6 +150,8 @@ void Application::show_me() {
   const scenario::Step& step = lesson.step();
   const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
   lesson.shown = true;
+  workspace_.solve();
+  if (!find && !step.focus) return;
   const bool is_there = find ? show_answer(*step.question->span)
                              : show_focus(*step.focus, workspace_, attention_, false);
   if (!is_there) workspace_.notice = "The lesson points at something that this run does not have.";

@@ -70,6 +70,7 @@ bool can_show(const Application& app) {
   if (!lesson) return false;
   const auto& step = lesson->step();
   const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
+  if (app.workspace().can_solve()) return true;
   if (step.focus && !step.focus->knob.empty()) return true;
   return (step.focus || find) && lesson->progress.revealed();
 }

@@ -163,6 +163,10 @@ class Workspace {
   void previous_step();
   void skip_question();
   void show_hint();
+  // The knobs that do what the step asks for, set on both sides for whoever asks to be shown. Being
+  // shown is not finding: of a step whose goal was not reached before, it is recorded.
+  bool can_solve() const;
+  void solve();
   // Whose answers these are. Lessons opened from now on take the seed of that name.
   void set_student(std::string name) { student_ = std::move(name); }
   const std::string& student() const { return student_; }

@@ -140,6 +140,8 @@ void Workspace::note_task() {
   const scenario::Step& step = lesson_->step();
   const scenario::Expression* task = scenario::task_of(step);
   if (!task || !knobs_changed()) return;
+  const scenario::StepAnswer* before = lesson_->noted.find(step.id);
+  if (before && before->answer.skipped) return;  // they are those that were shown
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
   given.knobs = turned_knobs();
   const scenario::Sides sides = current_sides();
@@ -177,6 +179,25 @@ void Workspace::show_hint() {
   if (!lesson_) return;
   lesson_->hint_shown = true;
   lesson_->noted.at(lesson_->step().id).hinted = true;
+}
+
+bool Workspace::can_solve() const {
+  return lesson_ && !forked() && lesson_->step().solution && knobs_free();
+}
+
+void Workspace::solve() {
+  if (!can_solve()) return;
+  note_task();
+  const scenario::Step& step = lesson_->step();
+  scenario::StepAnswer& given = lesson_->noted.at(step.id);
+  if (!given.reached) given.answer.skipped = given.answer.committed = true;
+  ConfigHistory::State configs;
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    configs.push_back(base_config(i));
+    configs.back().override_with(step.solution->of(SideModel::label_of(i)));
+  }
+  remember("solution");
+  restore(configs);
 }
 
 void Workspace::next_step() {
