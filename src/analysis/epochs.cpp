@@ -5,16 +5,15 @@
 #include <cstdint>
 
 #include "analysis/loader_caveat.h"
-#include "analysis/step_marks.h"
 
 namespace trainscope::analysis {
 namespace {
 
-// What a batch takes to load in the long run; 0 where no workers load, and for one step alone,
-// whose trace tells too little.
-double nanos_a_batch(const Measured& measured) {
-  const bool is_run = first_marks(marks_by_rank(*measured.trace)).marks.size() > 1;
-  return is_run ? loading_in_the_long_run(measured).value_or(0) : 0;
+// What a step's batches take to load in the long run; 0 where no workers load, and for one step of
+// a run that is looked at alone: it is of that step what it took.
+double loading(const Measured& measured) {
+  const bool is_alone = measured.steps == 1 && measured.first_step == 0;
+  return is_alone ? 0 : loading_in_the_long_run(measured).value_or(0);
 }
 
 // Of the measured steps, those of whole epochs; empty: no epoch is whole.
@@ -37,7 +36,7 @@ std::optional<double> epoch_time(const Measured& measured) {
     return std::nullopt;
   const double steps = measured.program->steps_per_epoch;
   const auto time = static_cast<double>(measured.window.end - measured.window.start);
-  const double by_steps = steps * std::max(time / measured.steps, nanos_a_batch(measured));
+  const double by_steps = steps * std::max(time / measured.steps, loading(measured));
   const Whole whole = whole_epochs(measured);
   if (measured.steps == 1 || whole.begin >= whole.end) return by_steps;
   const std::vector<StepWindow> all = step_windows(*measured.trace);

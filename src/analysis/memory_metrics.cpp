@@ -6,6 +6,13 @@
 namespace trainscope::analysis {
 namespace {
 
+// Steps that are left out since they still call cudaMalloc hold what steps hold.
+Nanos end_of_warmup(const Measured& measured) {
+  const int warm = warmup_steps(*measured.trace, measured.program);
+  if (measured.first_step <= warm) return measured.window.start;
+  return step_windows(*measured.trace)[static_cast<std::size_t>(warm)].window.start;
+}
+
 // What one role has of device memory at its peak.
 Compute role_bytes(program::Role role) {
   return [role](const Facts& facts) {
@@ -45,10 +52,10 @@ void add_memory(Table& t) {
         "the same of the GPU that needs the least, where several are simulated",
         [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
   t.add("memory.rise", "B", "rise of allocated",
-        "how far memory in live tensors rises above its least, in the measured steps",
+        "how far memory in live tensors rises above its least, in the steps after the warm-up",
         [](const Facts& f) {
-          const Interval& window = f.measured.window;
-          return Answer(memory_rise(*f.measured.trace, window.start, window.end));
+          const Measured& measured = f.measured;
+          return Answer(memory_rise(*measured.trace, end_of_warmup(measured), measured.window.end));
         });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
         [](const Facts& f) { return f.peaks.reserved; });
