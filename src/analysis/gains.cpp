@@ -103,6 +103,14 @@ std::string Gains::words(Part part, const Speech& speech) const {
               time_words(replays_->replayed, speech));
 }
 
+// A trial's time; of another batch, what as many samples take with it.
+std::string tried_time(const Altered& one, const Speech& speech) {
+  const std::string time = time_words(one.time, speech);
+  const bool other_batch = std::ranges::any_of(
+      one.settings, [](const std::string& knob) { return knob.starts_with("batch_size="); });
+  return other_batch ? told(speech, "{} for as many samples", time) : time;
+}
+
 void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech) {
   if (!tried.asked) return;
   constexpr std::size_t kMost = 4;
@@ -113,7 +121,7 @@ void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech) {
   for (const Altered& one : tried.asked->changes)
     if (is_about(one) && gains.size() < kMost) {
       tried.told.insert(&one);
-      gains.push_back(text_of(one) + " " + time_words(one.time, speech));
+      gains.push_back(text_of(one) + " " + tried_time(one, speech));
     }
   for (const Altered& one : tried.asked->in_vain)
     if (is_about(one)) {

@@ -342,7 +342,7 @@ TEST_CASE("pipeline-bubble: the formula nearly holds, until the last stage is th
 TEST_CASE("interleaved-pipeline: a shorter bubble, unless all is on one stream or stages differ") {
   const Lesson lesson = scenario::find_lesson("interleaved-pipeline");
   on_every_machine("interleaved-pipeline", [&](const Run& plain, const Run& interleaved) {
-    CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.6);
+    CHECK(ratio(interleaved, plain, "pipeline.bubble") < 0.65);
     CHECK(ratio(interleaved, plain, "time.step") < 0.95);
     // The GPUs that send most are those between: an activation and a gradient of each micro-batch
     // and stage, 40 MiB.
