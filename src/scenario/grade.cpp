@@ -223,7 +223,9 @@ int Grade::count(MarkKind kind) const {
 }
 
 int Grade::points() const {
-  return count(MarkKind::kRight);
+  return static_cast<int>(std::count_if(marks.begin(), marks.end(), [](const Mark& mark) {
+    return mark.counts() && mark.mark == MarkKind::kRight;
+  }));
 }
 
 int Grade::of() const {

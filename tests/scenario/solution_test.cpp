@@ -23,8 +23,11 @@ namespace {
 // Of pinned-vs-pageable.
 constexpr const char* kSolution = "solution = { common.copy.bytes = \"4 KiB\" }";
 
+// The step as one that is done with any knob of its lesson.
+const Edit kWithAnyKnob = {"\nknobs = [\"copy.bytes\"]\n", "\n\n"};
+
 Lesson with_solution(const std::string& solution) {
-  return scenario::load_lesson(Edited({{kSolution, solution}}).file());
+  return scenario::load_lesson(Edited({kWithAnyKnob, {kSolution, solution}}).file());
 }
 
 std::string error_of(const std::vector<Edit>& edits) {
@@ -38,7 +41,7 @@ std::string error_of(const std::vector<Edit>& edits) {
 }
 
 std::string error_of(const std::string& solution) {
-  return error_of({{kSolution, solution}});
+  return error_of({kWithAnyKnob, {kSolution, solution}});
 }
 
 std::string findings_of(const Lesson& lesson) {
@@ -61,11 +64,11 @@ TEST_CASE("a solution names its sides as a lesson's configs do, and a side's own
 
 TEST_CASE("a wrong solution is refused where it stands, with what to write instead") {
   CHECK_THAT(error_of("solution = { A.copy.byts = 4096 }"),
-             Contains(".toml:130:28: there is no knob copy.byts (did you mean copy.bytes?)"));
+             Contains(".toml:131:28: there is no knob copy.byts (did you mean copy.bytes?)"));
   CHECK_THAT(error_of("solution = { A.copy.count = -1 }"),
-             Contains(".toml:130:") && Contains("-1 is out of range"));
+             Contains(".toml:131:") && Contains("-1 is out of range"));
   CHECK_THAT(error_of("solution = { C.copy.count = 1 }"),
-             Contains(".toml:130:") && Contains("a solution has no key C"));
+             Contains(".toml:131:") && Contains("a solution has no key C"));
   CHECK_THAT(error_of("solution = { B = 1 }"), Contains("B is not a table"));
   CHECK_THAT(error_of("solution = 4096"), Contains("solution is not a table"));
   CHECK_THAT(error_of("solution = {}"), Contains("a solution turns a knob"));
@@ -73,7 +76,7 @@ TEST_CASE("a wrong solution is refused where it stands, with what to write inste
              Contains("turns batch_size, which is none of the lesson's knobs"));
   const std::string goal = "goal = { expect = \"A.copy.count > 3\", knobs = [\"copy.count\"] }\n";
   CHECK_THAT(error_of(goal + kSolution),
-             Contains(".toml:131:") &&
+             Contains(".toml:132:") &&
                  Contains("to be reached with copy.count, and the solution turns copy.bytes"));
   CHECK(error_of(goal + "solution = { A.copy.count = 4 }") == "no error");
   CHECK_THAT(error_of({{"knobs = [\"copy.memory\"", "knobs = [\"copy.memry\""}}),

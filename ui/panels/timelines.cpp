@@ -14,6 +14,7 @@
 #include "ui/panels/running.h"
 #include "ui/panels/side_lanes.h"
 #include "ui/panels/side_marks.h"
+#include "ui/panels/side_notes.h"
 #include "ui/panels/timeline_tools.h"
 
 namespace trainscope::ui {
@@ -277,13 +278,19 @@ void notice(const Theme& theme, Tone tone, const std::string& title, const std::
     notice_card(theme, tone, title, sentence);
 }
 
+void draw_caveats(const PanelContext& context) {
+  std::vector<SideCaveat> caveats;
+  for (const SideModel& side : context.workspace.sides())
+    caveats.push_back(
+        {side.label, has_caveat(context.workspace, side) ? side.run->caveat : std::string()});
+  for (const SideNote& note : care_notes(caveats))
+    notice(context.theme, Tone::kPlain, note.title, note.sentence);
+}
+
 void draw_endings(const PanelContext& context) {
   const bool alone = context.workspace.sides().size() == 1;
+  draw_caveats(context);
   for (const SideModel& side : context.workspace.sides()) {
-    if (has_caveat(context.workspace, side))
-      notice(context.theme, Tone::kPlain,
-             alone ? "Read with care" : "Side " + side.label + ": read with care",
-             side.run->caveat);
     if (!ended_early(context.workspace, side)) continue;
     const std::string title(sim::title_of(*side.run->ending));
     notice(context.theme, Tone::kBad, alone ? title : "Side " + side.label + ": " + title,
