@@ -77,7 +77,7 @@ program::Operation operation_of(const Json& json) {
   operation.kernel = json.at("kernel");
   operation.framework = json.at("framework");
   operation.kind = word(json.at("kind"), program::OperationKind::kOpaque);
-  operation.type = word(json.at("type"), program::ElementType::kBf16);
+  operation.type = word(json.at("type"), program::ElementType::kBool);
   operation.m = whole(json.at("shape").at(0));
   operation.n = whole(json.at("shape").at(1));
   operation.k = whole(json.at("shape").at(2));

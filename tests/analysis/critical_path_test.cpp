@@ -131,7 +131,7 @@ TEST_CASE("what is on the critical path is what its being faster saves") {
        {test::training({"model.name=mlp", "batch_size=64"}),
         test::training({"model.name=mlp", "loop.item_every=1"}),
         test::training({"model.name=gpt-mini", "batch_size=8"}),
-        test::training({"model.name=resnet50", "batch_size=16", "precision=fp16"}),
+        test::training({"model.name=resnet50", "batch_size=128", "precision=fp16"}),
         test::training({"model.name=resnet50", "parallel.strategy=ddp", "machine=h200-8"}),
         test::training({"model.name=resnet50", "parallel.strategy=ddp", "machine=l40s-2"}),
         test::training({"model.name=gpt2", "parallel.strategy=fsdp", "machine=l40s-2"})}) {

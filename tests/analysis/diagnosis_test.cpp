@@ -358,15 +358,15 @@ TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised 
     return first;
   };
   // A block for each channel of a batch norm, and of first layers there are 64.
-  const Finding pixels = finding({"model.name=resnet50", "batch_size=64"});
+  const Finding pixels = finding({"model.name=resnet50", "batch_size=128"});
   CHECK_THAT(pixels.why, Contains("too few blocks"));
   CHECK_THAT(pixels.advice, Contains("channels_last") && Contains("larger batch"));
   const Finding channels =
-      finding({"model.name=resnet50", "batch_size=64", "memory_format=channels_last"});
+      finding({"model.name=resnet50", "batch_size=128", "memory_format=channels_last"});
   CHECK_THAT(channels.why, Contains("memory's bandwidth"));
   CHECK_THAT(channels.advice, !Contains("channels_last") && Contains("torch.compile"));
   const Finding wide =
-      finding({"model.name=resnet50", "batch_size=64", "precision=fp32", "scaler.enabled=false"});
+      finding({"model.name=resnet50", "batch_size=128", "precision=fp32", "scaler.enabled=false"});
   CHECK_THAT(wide.why, Contains("memory's bandwidth"));
   CHECK_THAT(wide.advice, Contains("channels_last"));
   const Finding text = finding({"machine=v100-sxm-1", "model.name=gpt2", "batch_size=8"});

@@ -198,7 +198,7 @@ TEST_CASE("a smaller batch that does not fit hides no larger one that does") {
   const machine::Machine machine = train::machine_of(config);
   const auto goes = [&](std::int64_t batch) {
     config.set("batch_size", batch);
-    return fits(train::build_program(config, machine), machine.gpu.memory_bytes);
+    return fits(train::build_program(config, machine), machine::room_of_allocator(machine));
   };
   // Around there some that fit are larger than some that do not.
   CHECK(fit->fits() == goes(150));

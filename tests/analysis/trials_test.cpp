@@ -64,7 +64,7 @@ TEST_CASE("what was tried in vain is not advised, and what gains is, with its ti
   CHECK_THAT(first.why,
              Catch::Contains("the optimizer's take 6") && Catch::Contains("the host is only "));
   CHECK_THAT(first.advice, Catch::StartsWith("Tried (SIMULATED), instead of 16") &&
-                               Catch::Contains("; optimizer.impl=fused 10.9 ms") &&
+                               Catch::Contains("; optimizer.impl=fused 11.1 ms") &&
                                Catch::EndsWith("In vain: precision=bf16."));
   // Without trials it is what may be worth trying.
   CHECK_THAT(diagnose(run).front().advice, Catch::StartsWith("Try "));

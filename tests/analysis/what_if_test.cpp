@@ -66,7 +66,7 @@ TEST_CASE("what holds a run back is what would bring most, and what is hidden br
   CHECK_FALSE(change_of(*what_if, "replay.kernel_speed=2"));
   CHECK_FALSE(change_of(*what_if, "replay.communication_speed=2"));
 
-  const Run busy = recorded(folder, {"model.name=resnet50", "batch_size=64", "precision=fp16",
+  const Run busy = recorded(folder, {"model.name=resnet50", "batch_size=128", "precision=fp16",
                                      "steps=6", "data.source=tensor"});
   const auto of_busy = analysis::what_if(busy);
   REQUIRE(of_busy);

@@ -373,7 +373,7 @@ TEST_CASE("a check that finds something ends with 1 and says where") {
 TEST_CASE("a check that has too little memory for one lesson tells the others, and ends with 2") {
   if (trainscope::test::kSanitized) TRAINSCOPE_SKIP("a sanitizer needs far more memory");
   const std::string lessons = TRAINSCOPE_SOURCE_DIR "/scenarios/";
-  const std::string large = lessons + "checkpointing.toml", small = lessons + "launch-bound.toml";
+  const std::string large = lessons + "pipeline-bubble.toml", small = lessons + "launch-bound.toml";
   const Result result = run_in("sh -c 'ulimit -v 550000; exec \"$@\"' sh",
                                "check " + small + " " + large + " " + small);
   CHECK(result.code == 2);
