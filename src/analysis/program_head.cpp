@@ -55,6 +55,24 @@ program::BlockWork block_work_of(const Json& json) {
   return work;
 }
 
+// What product a kernel is, as far as advice goes by it (row lengths, windows).
+constexpr const char* kConvolution = "convolution";
+constexpr const char* kWeightGradient = "weight gradient";
+
+const char* product_of(const program::Operation& operation) {
+  if (std::holds_alternative<program::Convolution>(operation.function)) return kConvolution;
+  const auto* linear = std::get_if<program::Linear>(&operation.function);
+  return linear && linear->part == program::Part::kWeightGradient ? kWeightGradient : nullptr;
+}
+
+void set_product(const std::string& product, program::Operation& operation) {
+  if (product == kConvolution) operation.function = program::Convolution();
+  if (product != kWeightGradient) return;
+  program::Linear linear;
+  linear.part = program::Part::kWeightGradient;
+  operation.function = linear;
+}
+
 Json json_of(const program::Operation& operation) {
   Json json = {{"kernel", operation.kernel},
                {"framework", operation.framework},
@@ -66,6 +84,7 @@ Json json_of(const program::Operation& operation) {
                {"blocks", operation.blocks},
                {"threads", operation.threads},
                {"opaque", operation.opaque_duration}};
+  if (const char* product = product_of(operation)) json["product"] = product;
   if (operation.efficiency > 0) json["efficiency"] = operation.efficiency;
   if (operation.block_work) json["block_work"] = json_of(*operation.block_work);
   if (const auto& call = operation.as_one_call) json["call"] = {call->flops, call->bytes};
@@ -86,6 +105,7 @@ program::Operation operation_of(const Json& json) {
   operation.blocks = whole(json.at("blocks"));
   operation.threads = static_cast<int>(whole(json.at("threads"), 0, 1 << 20));
   operation.opaque_duration = whole(json.at("opaque"));
+  if (json.contains("product")) set_product(json.at("product"), operation);
   if (json.contains("efficiency")) operation.efficiency = real(json.at("efficiency"));
   if (json.contains("block_work")) operation.block_work = block_work_of(json.at("block_work"));
   if (json.contains("call"))

@@ -65,7 +65,7 @@ TEST_CASE("a line of the sheet is key, value, source and meaning") {
   CHECK_THAT(sheet, Contains("\nLink between GPUs: nvswitch" + line("bandwidth", "450 GB/s")));
   CHECK_THAT(sheet, Contains(line("peer_to_peer", "yes") + "datasheet"));
   CHECK_THAT(sheet, Contains("\nNetwork between nodes" + line("bandwidth", "400 GB/s")));
-  CHECK_THAT(sheet, Contains("66 figures: "));
+  CHECK_THAT(sheet, Contains("67 figures: "));
 }
 
 TEST_CASE("groups hold what a machine has and nothing else") {
@@ -73,7 +73,7 @@ TEST_CASE("groups hold what a machine has and nothing else") {
   REQUIRE(one.size() == 4);
   CHECK(one[0].title == "Machine");
   CHECK(one[1].remark == "NVIDIA T4");
-  CHECK(one[1].lines.size() == 20);
+  CHECK(one[1].lines.size() == 21);
   CHECK(one[3].lines.front().key == "cores");
   CHECK(one[3].lines.front().meaning == "processor cores of one node");
   CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 6);

@@ -43,9 +43,10 @@ std::string too_much_memory(const Workspace& workspace, const machine::Machine& 
     if (!side.run) continue;
     const auto peak = analysis::value_of(side.run->metrics, "memory.peak_allocated");
     if (peak && *peak > room)
-      return said(workspace, "{} fills {}, and {} has {}: there it would be out of memory.",
-                  side.label, bytes_words(workspace, *peak), laptop.gpu.name,
-                  bytes_words(workspace, room));
+      return said(
+          workspace,
+          "{} fills {}, and {} has {} beside CUDA's context: there it would be out of memory.",
+          side.label, bytes_words(workspace, *peak), laptop.gpu.name, bytes_words(workspace, room));
   }
   return "";
 }

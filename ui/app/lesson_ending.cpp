@@ -23,8 +23,9 @@ std::string memory_words(const scenario::Lesson& lesson, const Run& run, const O
   const auto bytes = [&](std::int64_t count) {
     return with_decimal(format_bytes(static_cast<double>(count)), lesson.decimal());
   };
-  return fmt::format(fmt::runtime(lesson.say("{} wants at least {}, and {} has {}.")), run.label,
-                     bytes(wanted(why)), why.gpu, bytes(why.capacity));
+  return fmt::format(
+      fmt::runtime(lesson.say("{} wants at least {}, and {} has {} beside CUDA's context.")),
+      run.label, bytes(wanted(why)), why.gpu, bytes(why.capacity));
 }
 
 std::string words_of(const scenario::Lesson& lesson, const Run& run) {

@@ -97,13 +97,14 @@ void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar,
   if (bar.kind == Kind::kTotal) return;
   const float below = box.max.y + size * 0.8F;
   const bool under = below + size / 2 < frame.bottom;
+  const std::string value = shortened(theme.font.mono, size, bar.value, word_room(frame));
   const bool inside = !under && box.height() > 2 * size &&
-                      text_size(theme.font.mono, size, bar.value).x < box.width() - theme.px(12);
+                      text_size(theme.font.mono, size, value).x < box.width() - theme.px(12);
   draw_text_middle(draw, theme.font.mono, size, inside ? x + theme.px(4) : x,
                    under    ? below
                    : inside ? box.min.y + size
                             : above,
-                   inside ? ink : theme.muted, bar.value);
+                   inside ? ink : theme.muted, value);
 }
 
 void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double value) {
