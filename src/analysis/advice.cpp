@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/number_types.h"
 #include "analysis/unit_times.h"
 #include "program/idle_knobs.h"
 #include "trace/same_collectives.h"
@@ -17,29 +18,6 @@ namespace {
 
 bool is_set_on(const Run& run, std::string_view knob) {
   return run.program && run.config.flag(knob);
-}
-
-bool is_narrow(const Run& run) {
-  if (!run.program) return false;
-  const std::string& precision = run.config.word("precision");
-  const std::string& product = run.config.word("gemm.type");
-  if (run.config.word("workload") == "gemm") return product == "fp16" || product == "bf16";
-  return precision == "fp16" || precision == "bf16" ||
-         run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
-}
-
-bool multiplies_in_tf32(const Run& run) {
-  return run.program &&
-         (run.config.word("precision") == "tf32" || run.config.flag("matmul.allow_tf32"));
-}
-
-// The GPU of an imported run is not described: it may have all.
-bool has_bf16(const Run& run) {
-  constexpr double kFirst = 8.0;
-  return !run.machine || run.machine->gpu.compute_capability >= kFirst;
-}
-bool has_tf32(const Run& run) {
-  return !run.machine || run.machine->gpu.tf32_flops_per_s > 0;
 }
 
 // A knob that is there to be turned: of an imported run each may be.

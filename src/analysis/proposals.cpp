@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/loader_caveat.h"
+#include "analysis/number_types.h"
 #include "analysis/what_if.h"
 #include "base/error.h"
 #include "program/idle_knobs.h"
@@ -70,17 +71,12 @@ class Proposer {
   }
 
   void of_types() {
-    constexpr double kFirstWithBf16 = 8.0;
-    const bool narrow =
-        config_.word("precision") == "fp16" || config_.word("precision") == "bf16" ||
-        config_.word("autocast.dtype") != "none" || config_.word("model.dtype") != "fp32";
-    if (narrow || !run_.machine) return;
-    const machine::Gpu& gpu = run_.machine->gpu;
-    if (gpu.compute_capability >= kFirstWithBf16)
+    if (is_narrow(run_)) return;
+    if (has_bf16(run_))
       add("Autocast to BF16", "precision=bf16", kKernels);
     else
       add("Autocast to FP16 with a GradScaler", "precision=fp16 scaler.enabled=true", kKernels);
-    if (gpu.tf32_flops_per_s > 0 && !config_.flag("matmul.allow_tf32"))
+    if (has_tf32(run_) && !multiplies_in_tf32(run_))
       add("Matrix products on TF32 tensor cores", "precision=tf32", kKernels);
   }
 

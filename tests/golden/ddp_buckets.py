@@ -99,6 +99,15 @@ def train(model, batch, options):
     }, names
 
 
+def save(file, found):
+    about = {
+        "script": f"tests/golden/{file.stem}.py",
+        "torch": torch.__version__,
+        "date": datetime.date.today().isoformat(),
+    }
+    file.write_text(json.dumps({"about": about, "models": found}) + "\n")
+
+
 def main():
     os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29555")
     dist.init_process_group("gloo", rank=0, world_size=1)
@@ -113,12 +122,7 @@ def main():
             ready = ready or came
         found[name] = {"cases": cases, "ready": ready}
         print(name, cases)
-    about = {
-        "script": "tests/golden/ddp_buckets.py",
-        "torch": torch.__version__,
-        "date": datetime.date.today().isoformat(),
-    }
-    FILE.write_text(json.dumps({"about": about, "models": found}) + "\n")
+    save(FILE, found)
     dist.destroy_process_group()
 
 

@@ -10,8 +10,6 @@ the parameters that DDPOptimizer counts for each, in the order of forward; none 
 ("whole"). "rebuilt" are the bytes of DistributedDataParallel's buckets, from the third step on.
 """
 
-import datetime
-import json
 import os
 import pathlib
 
@@ -73,12 +71,7 @@ def main():
         for case, (optimize, options) in CASES.items():
             found[name][case] = train(make(), batch, optimize, options)
             print(name, case, found[name][case], flush=True)
-    about = {
-        "script": "tests/golden/ddp_pieces.py",
-        "torch": torch.__version__,
-        "date": datetime.date.today().isoformat(),
-    }
-    FILE.write_text(json.dumps({"about": about, "models": found}) + "\n")
+    ddp_buckets.save(FILE, found)
     dist.destroy_process_group()
 
 

@@ -41,6 +41,21 @@ const std::vector<Settings> kRuns{
     {"workload=copy", "copy.count=5", "copy.memory=pageable"},
     {"workload=launch", "launch.count=200", "launch.kernel_ns=9000"}};
 
+// A call waited for another stream, and ended less before work did than clocks of host and device
+// differ by (CUPTI's, a microsecond): times alone do not tell it from a wait for that work.
+bool is_ambiguous(const trace::Trace& run) {
+  bool found = false;
+  const std::vector<Work> works = work_of(run);
+  trace::for_each(run.spans(), [&](const trace::Span& call, trace::SpanId) {
+    if (run.name(call) != "cudaStreamSynchronize") return;
+    found |= std::ranges::any_of(works, [&](const Work& work) {
+      return work.start < call.end() && work.end > call.end() + 1 &&
+             work.end <= call.end() + kMicrosecond;
+    });
+  });
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("a replay of a run is the run") {
@@ -53,16 +68,14 @@ TEST_CASE("a replay of a run is the run") {
 
 TEST_CASE("a replay of any program is what it was, and nothing ends later with faster parts") {
   const machine::Machine machine = machine::load_machine("h200-1");
-  int replays = 0;
-  // Of one program its times do not tell what a short copy within the device waited for.
-  constexpr std::uint32_t kAmbiguous = 136;
+  int replays = 0, exact = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    if (seed == kAmbiguous) continue;
     const TracePointer run = carried_out(test::random_program(seed), machine);
     if (work_of(*run).empty()) continue;
+    const bool ambiguous = is_ambiguous(*run);
     INFO("seed " << seed);
     const std::vector<Work> once = work_of(*replayed(run));
-    CHECK(most_apart(work_of(*run), once) <= 1);
+    CHECK(most_apart(work_of(*run), once) <= (ambiguous ? kMicrosecond : 1));
     for (const char* change :
          {"replay.kernel_speed=2", "replay.host_speed=3", "replay.copy_speed=2"}) {
       const std::vector<Work> faster = work_of(*replayed(run, {change}));
@@ -70,8 +83,10 @@ TEST_CASE("a replay of any program is what it was, and nothing ends later with f
       for (std::size_t i = 0; i < once.size(); ++i) CHECK(faster[i].end <= once[i].end);
     }
     ++replays;
+    exact += ambiguous ? 0 : 1;
   }
   CHECK(replays > 250);
+  CHECK(exact > replays - 10);
 }
 
 TEST_CASE("a replay of a recorded trace is the trace") {
