@@ -113,6 +113,7 @@ class Proposer {
 
   void of_ranks() {
     const bool wide = config_.word("model.dtype") == "fp32";
+    add("The compiled backward is cut at DDP's buckets", "compile.optimize_ddp=true", kRanks);
     add("Larger buckets",
         fmt::format("ddp.bucket_cap_mb={:g}", 4 * config_.number("ddp.bucket_cap_mb")), kRanks);
     if (wide && config_.word("ddp.comm_hook") == "none")

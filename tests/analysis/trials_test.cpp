@@ -116,3 +116,19 @@ TEST_CASE("two looks at the same run say the same") {
     CHECK(once->changes[i].time == again->changes[i].time);
   }
 }
+
+TEST_CASE("of a compiled backward in one piece the cut at buckets is tried, and of no other") {
+  const std::vector<std::string> ranks{
+      "workload=train", "machine=l40s-4",        "model.name=gpt2",       "batch_size=8",
+      "precision=bf16", "parallel.strategy=ddp", "parallel.world_size=4", "compile.fuse=true",
+      "steps=4",        "loop.evaluate=false",   "attention.kernel=flash"};
+  const auto whole = trials(run_of(ranks, {"compile.optimize_ddp=false"})),
+             cut = trials(run_of(ranks));
+  REQUIRE(whole);
+  REQUIRE(cut);
+  const Altered* one = one_of(whole->changes, "compile.optimize_ddp=true");
+  REQUIRE(one);
+  CHECK(static_cast<double>(one->time) == Approx(step_of(run_of(ranks))));
+  CHECK_FALSE(one_of(cut->changes, "compile.optimize_ddp=true"));
+  CHECK_FALSE(one_of(cut->in_vain, "compile.optimize_ddp=true"));
+}
