@@ -132,7 +132,7 @@ bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& e
 // The lesson that was pressed; null: none was.
 const scenario::Lesson* draw_track(const Theme& theme, const ShelfWords& say,
                                    const scenario::Track& track, float width, bool counts) {
-  const int columns = std::max(1, static_cast<int>(width / theme.px(430)));
+  const int columns = std::max(1, static_cast<int>(width / theme.px(400)));
   const float gap = theme.size.gap, height = theme.px(158);
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const ImVec2 head = ImGui::GetCursorScreenPos();

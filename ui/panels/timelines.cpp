@@ -268,7 +268,7 @@ bool any_has_card(const Workspace& workspace) {
 
 // A card, or one line where a card would take the lanes' room.
 void notice(const Theme& theme, Tone tone, const std::string& title, const std::string& sentence) {
-  constexpr float kMostShare = 0.16F;
+  constexpr float kMostShare = 0.12F;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float size = theme.size.small, inner = std::max(room.x - theme.px(24), 1.0F);
   const float lines = 1 + std::ceil(text_size(theme.font.text, size, sentence).x / inner);

@@ -90,6 +90,10 @@ bool is_narrow(const Theme& theme, const Box& bar) {
 bool is_tight(const Theme& theme, const Box& bar) {
   return bar.width() < theme.px(1180);
 }
+// The title needs the room of what Home and End do as well.
+bool has_ends(const Theme& theme, const Box& bar) {
+  return bar.width() >= theme.px(820);
+}
 // Where there is hardly any, "Find an action" is the menu's alone; then all but Play goes, then
 // Play: the space bar does the same.
 bool is_tiny(const Theme& theme, const Box& bar) {
@@ -145,13 +149,13 @@ void draw_playback(const PanelContext& context, const Box& bar, float left) {
     }
     x += width + gap;
   };
-  const bool whole = !plays_only(theme, bar);
-  if (whole) place("start", Symbol::kStart, "play.start", small, false);
+  const bool whole = !plays_only(theme, bar), ends = has_ends(theme, bar);
+  if (ends) place("start", Symbol::kStart, "play.start", small, false);
   if (whole) place("previous", Symbol::kBack, "play.previous_event", small, false);
   place("play", context.workspace.playhead.playing ? Symbol::kPause : Symbol::kPlay, "play.toggle",
         wide, true);
   if (whole) place("next", Symbol::kForward, "play.next_event", small, false);
-  if (whole) place("end", Symbol::kEnd, "play.end", small, false);
+  if (ends) place("end", Symbol::kEnd, "play.end", small, false);
   if (!is_narrow(theme, bar)) x = draw_speed(context, bar, x, enabled) + theme.px(10);
   if (is_tight(theme, bar)) return;  // the playhead stands on the axis
   const std::string time =
@@ -165,7 +169,8 @@ float playback_width(const Theme& theme, const Box& bar) {
   const float time = text_size(theme.font.mono, theme.size.label, "t = 99.99 ms").x;
   if (!has_playback(theme, bar)) return 0;
   if (plays_only(theme, bar)) return theme.px(66 + 7);
-  return theme.px(4 * 34 + 66 + 5 * 7) +
+  const float buttons = has_ends(theme, bar) ? 4 : 2;
+  return theme.px(buttons * (34 + 7) + 66 + 7) +
          (is_narrow(theme, bar) ? 0 : std::max(theme.px(122), speed + theme.px(30))) +
          (is_tight(theme, bar) ? 0 : std::max(theme.px(110), time + theme.px(14)));
 }

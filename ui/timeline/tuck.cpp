@@ -17,8 +17,9 @@ bool is_of_gpu(const trace::Lane& lane) {
 }
 
 // Goes first, before what tells more; 0: never. What launches a GPU's work goes last.
-constexpr int kLastTurn = 5;
-constexpr int kBesidePath = 6;  // for the sake of a path: a GPU's lanes on which it is not
+constexpr int kIdleEngine = 5;
+constexpr int kLastTurn = 6;
+constexpr int kBesidePath = 7;  // for the sake of a path: a GPU's lanes on which it is not
 int turn_to_go(const trace::Lane& lane, bool main, bool launches) {
   switch (lane.kind) {
     case LaneKind::kLoader:
@@ -33,6 +34,15 @@ int turn_to_go(const trace::Lane& lane, bool main, bool launches) {
     default:
       return 0;
   }
+}
+
+// Its few copies stand on their streams as well.
+bool is_idle_engine(const trace::Lane& lane, const std::vector<DrawRow>& rows, Nanos whole) {
+  if (lane.kind != LaneKind::kCopyEngine) return false;
+  Nanos work = 0;
+  for (const DrawRow& row : rows)
+    for (const Nanos time : times_of(row, 0, row.starts.size())) work += time;
+  return 50 * work < whole;
 }
 
 // Nothing of the run itself: marks seen from a stream, the span of the profiler. What is no work
@@ -162,6 +172,9 @@ class Tucker {
 
   int turn_of(LaneId id) const {
     const bool launches = id < draw_.launches.size() && draw_.launches[id];
+    const bool drawn = id < draw_.rows.size();
+    if (drawn && is_idle_engine(trace_.lanes()[id], draw_.rows[id], trace_.end()))
+      return kIdleEngine;
     const int turn = turn_to_go(trace_.lanes()[id], id == main_, launches);
     return turn == 0 && id != main_ && !wish_.path.empty() ? kBesidePath : turn;
   }
