@@ -120,3 +120,26 @@ TEST_CASE("of parts with commas none is cut as long as one fits") {
   CHECK(within(least - 1).ends_with("…"));
   CHECK(text_size(face, size, within(least - 1)).x < least);
 }
+
+TEST_CASE("a name that is cut in its middle keeps its start and its end") {
+  REQUIRE_STAGE(stage);
+  stage->settle();
+  ImFont* face = stage->theme.font.text;
+  const float size = stage->theme.size.label;
+  const std::string name = "vectorized_elementwise_kernel: größe";
+  const float all = text_size(face, size, name).x;
+  CHECK(shortened_middle(face, size, name, all) == name);
+  CHECK(shortened_middle(face, size, name, 1).empty());
+  for (float width = all - 1; width > 40; width -= 3) {
+    const std::string cut = shortened_middle(face, size, name, width);
+    CAPTURE(width, cut);
+    CHECK(text_size(face, size, cut).x <= width);
+    const std::size_t gap = cut.find("…");
+    REQUIRE(gap != cut.npos);
+    const std::string start = cut.substr(0, gap), end = cut.substr(gap + std::string("…").size());
+    CHECK(name.starts_with(start));
+    CHECK(name.ends_with(end));
+    CHECK_FALSE(start.empty());
+    CHECK_FALSE(end.empty());
+  }
+}

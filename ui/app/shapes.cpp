@@ -32,19 +32,33 @@ std::size_t whole_characters(std::string_view text, std::size_t bytes) {
   return std::min(bytes, text.size());
 }
 
-}  // namespace
-
-std::string shortened(ImFont* font, float size, std::string_view text, float width) {
+// The text where it fits, else what `cut` makes of the most bytes of it that fit; none: nothing.
+template <typename Cut>
+std::string longest_cut(ImFont* font, float size, std::string_view text, float width,
+                        const Cut& cut) {
   if (text_size(font, size, text).x <= width) return std::string(text);
   std::size_t least = 0, most = text.size();
-  const auto cut = [&](std::size_t bytes) {
-    return std::string(text.substr(0, whole_characters(text, bytes))) + "…";
-  };
   while (least + 1 < most) {
     const std::size_t middle = (least + most) / 2;
     (text_size(font, size, cut(middle)).x <= width ? least : most) = middle;
   }
   return least == 0 ? std::string() : cut(least);
+}
+
+}  // namespace
+
+std::string shortened(ImFont* font, float size, std::string_view text, float width) {
+  return longest_cut(font, size, text, width, [&](std::size_t bytes) {
+    return std::string(text.substr(0, whole_characters(text, bytes))) + "…";
+  });
+}
+
+std::string shortened_middle(ImFont* font, float size, std::string_view text, float width) {
+  return longest_cut(font, size, text, width, [&](std::size_t bytes) {
+    const std::size_t start = whole_characters(text, (bytes + 1) / 2);
+    const std::size_t end = whole_characters(text, text.size() - bytes / 2);
+    return std::string(text.substr(0, start)) + "…" + std::string(text.substr(end));
+  });
 }
 
 std::string shortened_parts(ImFont* font, float size, std::string_view text, float width) {

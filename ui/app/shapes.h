@@ -27,6 +27,8 @@ void draw_text_middle(ImDrawList* draw, ImFont* font, float size, float x, float
                       std::string_view text, float align = 0);
 // The text, or as much of it as fits into `width` with "…" at its end.
 std::string shortened(ImFont* font, float size, std::string_view text, float width);
+// The same with "…" in its middle: of names that begin alike the end tells them apart.
+std::string shortened_middle(ImFont* font, float size, std::string_view text, float width);
 // Of parts with commas between them as many as fit, and ", …"; cut where not even the first does.
 std::string shortened_parts(ImFont* font, float size, std::string_view text, float width);
 

@@ -189,9 +189,10 @@ void row_cells(const Theme& theme, const std::vector<Column>& columns, const Ope
       draw_solid(draw, theme,
                  {{x + pad, middle - theme.px(5)}, {x + pad + theme.px(10), middle + theme.px(5)}},
                  style);
-      draw_text_middle(
-          draw, theme.font.text, theme.size.small, x + pad + theme.px(18), middle, theme.text,
-          shortened(theme.font.text, theme.size.small, words, width - 2 * pad - theme.px(18)));
+      draw_text_middle(draw, theme.font.text, theme.size.small, x + pad + theme.px(18), middle,
+                       theme.text,
+                       shortened_middle(theme.font.text, theme.size.small, words,
+                                        width - 2 * pad - theme.px(18)));
     } else {
       const bool difference = column.order == OperationOrder::kDifference;
       draw_text_middle(draw, theme.font.mono, theme.size.label, x + width - pad, middle,
