@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -118,6 +119,41 @@ class OnGpu(unittest.TestCase):
         self.assertNotIn("yes two", calls)
         self.assertIn("done: tests/3", (self.out / "summary.txt").read_text())
         self.assertIn("fine", (self.out / "tests" / "4.txt").read_text())
+
+    def test_cases_behind_one_that_crashes_or_hangs_have_a_process_each(self):
+        for number, words in enumerate(("due to a fatal error condition:", "it took longer than 120 s")):
+            self.out = self.folder / f"out{number}"
+            self.calls.unlink(missing_ok=True)
+            ends = (
+                'case "$*" in --list-test-names-only) printf "one\\ntwo\\nthree\\n" ;; '
+                f'"--durations yes") printf "0.1 s: one\\n{words}\\n"; exit 1 ;; '
+                f"*) {WORKS} ;; esac"
+            )
+            packed = self.pack(ends)
+            result = self.run_tool("run", self.out, packed, "--only", "tests")
+            shutil.rmtree(packed)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("--durations yes three\n", self.calls.read_text())
+            self.assertNotIn("yes two", self.calls.read_text())
+
+    def test_what_needs_no_gpu_is_simulated_last_or_later(self):
+        packed = self.pack(WORKS)
+        result = self.run_tool("run", self.out, packed)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = self.calls.read_text()
+        self.assertLess(calls.index("device-tracing"), calls.index("simulated"))
+        one = self.out / "recordings" / "launch-bound.simulated.tsrun"
+        one.unlink()
+        self.calls.unlink()
+        result = self.run_tool("simulate", self.out, packed)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(one.exists())
+        self.assertEqual(self.calls.read_text(), f"run launch-bound --save {one}\n")
+
+    def test_without_a_run_there_is_nothing_to_simulate(self):
+        result = self.run_tool("simulate", self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("\n"), 1)
 
     def test_where_the_first_case_loses_the_gpu_all_others_are_tried(self):
         loses = (
