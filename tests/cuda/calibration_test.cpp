@@ -3,6 +3,7 @@
 
 #include "cuda/calibration/calibration.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -11,6 +12,7 @@
 #include "base/temporary_folder.h"
 #include "cuda/calibration/machine_files.h"
 #include "cuda/emulated_device.h"
+#include "cuda/noise.h"
 
 using namespace trainscope;
 
@@ -183,6 +185,21 @@ TEST_CASE(
   CHECK(until.find("host.launch_call"));
   CHECK_FALSE(until.find("gpu.gemm_efficiency"));
   CHECK_THAT(until.left_out.back(), Catch::Contains("and what comes after: the GPU was lost"));
+}
+
+TEST_CASE("a bench's numbers are repeated over its memory to the last byte") {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20, kBytes = 5 * kPiece / 2 + 4;
+  test::EmulatedDevice device;
+  cuda::Bench bench(device);
+  auto* memory = static_cast<char*>(bench.on_device(kBytes + 4));
+  bench.fill(memory, kBytes, program::ElementType::kFp32);
+  device.synchronise();
+  const std::vector<char> piece = cuda::noise_of(program::ElementType::kFp32, kPiece);
+  for (std::int64_t at = 0; at < kBytes; at += kPiece) {
+    const std::int64_t bytes = std::min(kPiece, kBytes - at);
+    CHECK(std::equal(memory + at, memory + at + bytes, piece.begin()));
+  }
+  CHECK(std::all_of(memory + kBytes, memory + kBytes + 4, [](char byte) { return byte == 0; }));
 }
 
 TEST_CASE("a median and a line are not moved by one disturbed measurement, nor by rounding") {
