@@ -337,6 +337,15 @@ TEST_CASE("through the plug-in memory that another stream is to give back is wai
   gpu->synchronise();
 }
 
+TEST_CASE("through the plug-in memory of no bytes is handed out, too") {
+  Gpu gpu;
+  const cuda::StreamHandle stream = gpu->make_stream(program::StreamKind::kNonBlocking, 0, 0);
+  void* const memory = gpu->allocate(0, stream);
+  CHECK(memory != nullptr);
+  gpu->release(memory, stream);
+  gpu->synchronise();
+}
+
 TEST_CASE("through the plug-in what a pool keeps is room for a library that needs it") {
   Gpu gpu;
   const bool has_pools = gpu->facts().driver.find("no memory pools") == std::string::npos;

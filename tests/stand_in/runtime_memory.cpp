@@ -122,6 +122,7 @@ cudaError_t cudaFreeHost(void* memory) {
 
 cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t stream) {
   CALL("cudaMallocAsync", if (stand_in::options().no_pools) return cudaErrorNotSupported;
+       if (bytes == 0) return breaks(cudaErrorInvalidValue, "a pool is asked for no memory");
        if (machine().is_captured(stream)) return breaks(cudaErrorNotSupported,
                                                         "memory is taken inside of a capture");
        const int gpu = machine().gpu_of(stream); if (gpu < 0) return cudaErrorInvalidResourceHandle;

@@ -1,5 +1,6 @@
 #include "cuda/plugin/real_device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -261,7 +262,7 @@ void RealDevice::release_after(const HandleCounts& kept) {
 void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
   void* memory = nullptr;
   const cudaStream_t on = of(handle);
-  const auto size = static_cast<std::size_t>(bytes);
+  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));  // a pool has no 0
   const auto take = [&] {
     return has_pools_ ? cudaMallocAsync(&memory, size, on) : cudaMalloc(&memory, size);
   };
