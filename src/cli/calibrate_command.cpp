@@ -121,14 +121,21 @@ int calibrate_command(const CalibrateOptions& options) {
     write_file(to.gpu, files.gpu);
     write_file(to.machine, files.machine);
   };
-  // What is measured by then, should it be cut short; the catalogue does not read such names.
+  // What is measured by then, should it be cut short; the catalogue does not read such names. Of a
+  // GPU that no file describes there is too little for a file at first.
   const Places parts{places.gpu.string() + ".part", places.machine.string() + ".part"};
+  const auto keep = [&](const cuda::Calibration& so_far) {
+    try {
+      write(so_far, parts);
+    } catch (const MissingError&) {
+    }
+  };
   const cuda::Calibration calibration =
       cuda::calibrate(*device, {}, known ? known->gpu.fp16_flops_per_s : 0,
                       [&](std::string_view part, const cuda::Calibration& so_far) {
                         std::cerr << "measuring: " << part << "\n";
                         clocks = clocks_of(facts.name);
-                        write(so_far, parts);
+                        keep(so_far);
                       });
   write(calibration, places);
   for (const fs::path& file : {parts.gpu, parts.machine}) fs::remove(file);

@@ -401,3 +401,13 @@ TEST_CASE("a rank that has no GPU says which it was to see", "[.processes]") {
   CHECK(one.code == 3);
   CHECK_THAT(one.err, Contains("shows no GPU where CUDA_VISIBLE_DEVICES is \"1\""));
 }
+
+TEST_CASE("a GPU that no file describes is calibrated, though its first parts make no file",
+          "[.processes]") {
+  const test::Folder folder;
+  const test::Result one = test::run_in("'TRAINSCOPE_STAND_IN=brief lost_at=2'",
+                                        "calibrate --id mine --out " + folder.file("out"));
+  CHECK(one.code == 3);
+  CHECK_THAT(one.err, Contains("measuring: calls of the host"));
+  CHECK_THAT(one.err, Contains("the device did not tell gpu.memory_bandwidth"));
+}
