@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <numeric>
+#include <vector>
 
 #include "analysis/measured_run.h"
 #include "base/error.h"
@@ -221,4 +223,27 @@ TEST_CASE("on the device as many warps are resident as occupancy says, on every 
     CHECK(peak_of(*run.trace, "SMs with a block") == facts.sm_count);
     CHECK(peak_of(*run.trace, "resident warps") == Approx(*theoretical * slots).epsilon(0.02));
   }
+}
+
+// The last: whoever waits for the device looks after NCCL from here on.
+TEST_CASE("on the device NCCL carries out the sum of a single rank") {
+  NEED_DEVICE(gpu);
+  using program::MemoryKind;
+  const std::string why_not = gpu->join(std::vector<cuda::RankGroup>{{"only rank", {0}}});
+  if (!why_not.empty()) TRAINSCOPE_SKIP(why_not);
+  const cuda::StreamHandle stream = gpu->make_stream(program::StreamKind::kNonBlocking, 0, 0);
+  std::vector<float> given(1 << 20), got(given.size());
+  std::iota(given.begin(), given.end(), 0.0F);
+  const auto count = static_cast<std::int64_t>(given.size());
+  const std::int64_t bytes = count * bytes_of(cuda::CollectiveUnit::kFloat);
+  void* const from = gpu->allocate(bytes, stream);
+  void* const to = gpu->allocate(bytes, stream);
+  gpu->copy({given.data(), from, bytes, MemoryKind::kPageable, MemoryKind::kDevice}, stream);
+  gpu->together(0, program::CollectiveKind::kAllReduce, cuda::CollectiveUnit::kFloat, count,
+                {{from, to, stream, 1}});
+  gpu->copy({to, got.data(), bytes, MemoryKind::kDevice, MemoryKind::kPageable}, stream);
+  gpu->synchronise_stream(stream);
+  CHECK(got == given);
+  for (void* const memory : {from, to}) gpu->release(memory, stream);
+  gpu->synchronise();
 }
