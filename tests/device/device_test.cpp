@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "analysis/measured_run.h"
@@ -223,6 +224,37 @@ TEST_CASE("on the device as many warps are resident as occupancy says, on every 
     CHECK(peak_of(*run.trace, "SMs with a block") == facts.sm_count);
     CHECK(peak_of(*run.trace, "resident warps") == Approx(*theoretical * slots).epsilon(0.02));
   }
+}
+
+// That it steps at all finely is what lanes of SMs rest on; by how much is told.
+TEST_CASE("on the device the clock that blocks read steps by no more than a microsecond or so") {
+  NEED_DEVICE(gpu);
+  using program::MemoryKind;
+  const program::Config config =
+      config_of({"workload=kernel", "kernel.grid=2000", "kernel.flops_per_thread=1000"});
+  const program::Program program = train::build_program(config, train::machine_of(config));
+  cuda::KernelCall call;
+  call.operation = &program.operations.front();
+  std::vector<cuda::BlockRecord> records(2000);
+  REQUIRE(gpu->blocks_recorded(call) == static_cast<std::int64_t>(records.size()));
+  const auto bytes = static_cast<std::int64_t>(records.size() * sizeof(records.front()));
+  const cuda::StreamHandle stream = gpu->make_stream(program::StreamKind::kNonBlocking, 0, 0);
+  call.room = static_cast<float*>(gpu->allocate(4 * gpu->room_for(call), stream));
+  call.records = static_cast<cuda::BlockRecord*>(gpu->allocate(bytes, stream));
+  gpu->launch(call, stream);
+  gpu->copy({call.records, records.data(), bytes, MemoryKind::kDevice, MemoryKind::kPageable},
+            stream);
+  gpu->synchronise_stream(stream);
+  gpu->release(call.room, stream);
+  gpu->release(call.records, stream);
+  std::set<std::uint64_t> times;
+  for (const cuda::BlockRecord& one : records) times.insert({one.start_ns, one.end_ns});
+  REQUIRE(times.size() > 1);
+  std::uint64_t step = *times.rbegin() - *times.begin();
+  for (auto time = times.begin(), next = std::next(time); next != times.end(); ++time, ++next)
+    step = std::min(step, *next - *time);
+  WARN("its steps are of " << step << " ns");
+  CHECK(step <= 1024);
 }
 
 // The last: whoever waits for the device looks after NCCL from here on.
