@@ -52,7 +52,7 @@ class OnGpu(unittest.TestCase):
         """A machine that has a GPU: its PATH, with an nvidia-smi that tells of it."""
         tools = self.folder / "tools"
         tools.mkdir()
-        (tools / "nvidia-smi").write_text(f"#!/bin/sh\necho {name}\n[ $# -eq 0 ] || exec sleep 60\n")
+        (tools / "nvidia-smi").write_text(f"#!/bin/sh\necho {name}\n[ \"$1\" != -l ] || exec sleep 60\n")
         (tools / "nvidia-smi").chmod(0o755)
         return f"{tools}:{os.environ['PATH']}"
 
@@ -61,6 +61,7 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("no run can be measured: there is no NVIDIA driver here", result.stderr)
         self.assertIn("a GPU", (self.out / "nvidia-smi.txt").read_text())
+        self.assertIn("a GPU", (self.out / "machine.txt").read_text())
         self.assertIn("no NVIDIA driver", (self.out / "first-run.txt").read_text())
         self.assertIn("no NVIDIA driver", (self.out / "doctor.txt").read_text())
         self.assertIn("no NVIDIA driver", (self.out / "tests.txt").read_text())
