@@ -97,8 +97,8 @@ std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, boo
     rows.push_back(
         {before_color(theme), "at this step, without scaling: " + lost, "unscaled: " + lost});
   const std::string now = share_words(state.after.lost(fp16)) + " lost";
-  rows.push_back(
-      {after_color(theme), fmt::format("times {:.6g}: {}", state.scale, now), "scaled: " + now});
+  rows.push_back({after_color(theme), "times " + scale_words(state.scale, true) + ": " + now,
+                  "scaled: " + now});
   return rows;
 }
 
