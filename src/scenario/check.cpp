@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cmath>
 #include <map>
-#include <regex>
-#include <sstream>
+#include <set>
+#include <tuple>
 
 #include "analysis/run.h"
 #include "base/suggest.h"
 #include "base/toml.h"
 #include "machine/machine.h"
+#include "scenario/check_cards.h"
 #include "scenario/check_solution.h"
+#include "scenario/check_span.h"
 #include "scenario/check_sweep.h"
 #include "scenario/expected.h"
+#include "scenario/place_in_file.h"
 #include "scenario/progress.h"
 #include "scenario/sentences.h"
 #include "train/build.h"
@@ -24,27 +25,10 @@
 namespace trainscope::scenario {
 namespace {
 
-constexpr int kMostWords = 60;         // on one card
-constexpr double kWordsAMinute = 180;  // read on a screen, with the eye on the timeline
-constexpr double kMinutesAnAct = 0.5;  // to answer, find, run or turn something
 // Of both sides of one lesson: simulating the spans and computing the numbers take about a second
 // of a core each. Counted, not timed: a lesson must not pass on one laptop and fail on another.
 constexpr std::size_t kMostSpans = 400'000;
 constexpr double kMostFlops = 4e10;
-constexpr double kLeastTolerance = 0.02, kMostTolerance = 0.5;
-
-int words_in(const std::string& text) {
-  std::istringstream stream(text);
-  int count = 0;
-  for (std::string word; stream >> word;) ++count;
-  return count;
-}
-
-// `text` without its {placeholders} and `code`.
-std::string prose(const std::string& text) {
-  static const std::regex marked("\\{[^}]*\\}|`[^`]*`");
-  return std::regex_replace(text, marked, " ");
-}
 
 // What the processor computes beside the simulator; 0 where only times are simulated.
 double flops_computed(const analysis::Run& run) {
@@ -60,11 +44,10 @@ double flops_computed(const analysis::Run& run) {
 
 class Checker {
  public:
-  explicit Checker(const Lesson& lesson) : lesson_(lesson) {}
+  explicit Checker(const Lesson& lesson) : lesson_(lesson), file_(lesson.file) {}
 
   std::vector<Finding> check() {
-    check_texts();
-    check_minutes();
+    add_all(check_cards(lesson_));
     check_required();
     for (const std::string& machine : machines()) check_on(machine);
     // With its own seed it was carried out on each machine.
@@ -98,68 +81,6 @@ class Checker {
          lesson_.machines.empty() ? machine::machine_ids() : lesson_.machines)
       if (id != all.front()) all.push_back(id);
     return all;
-  }
-
-  void check_card(const SourcePlace& place, const std::string& what, const std::string& text) {
-    static const std::regex typed_number(
-        R"((^|[^\w.])\d[\d.,]*\s?(ns|us|µs|ms|s|[KMGT]i?B(/s)?|%|x|×|times)(?![\w]))");
-    const int words = words_in(text);
-    if (words > kMostWords)
-      add(place, what + " has " + std::to_string(words) + " words; at most " +
-                     std::to_string(kMostWords) + " fit a card, so make it two steps");
-    std::smatch match;
-    const std::string plain = prose(text);
-    if (std::regex_search(plain, match, typed_number))
-      add(place, what + " has the typed number \"" + match.str() +
-                     "\"; write a {placeholder} that the run fills in");
-    if (plain.find('!') != std::string::npos) add(place, what + " has an exclamation mark");
-  }
-
-  void check_texts() {
-    for (const Step& step : lesson_.steps) {
-      check_card(step.place, "the text of step " + step.id, step.text);
-      check_card(step.place, "the explanation of step " + step.id, step.explain);
-      check_card(step.place, "the hint of step " + step.id, step.hint);
-      if (!step.question) continue;
-      for (const Option& option : step.question->options) {
-        check_card(step.place, "an option of step " + step.id, option.text);
-        check_card(step.place, "the why of an option of step " + step.id, option.why);
-      }
-      check_card(step.place, "what step " + step.id + " depends on", step.question->depends);
-      check_tolerance(step);
-    }
-    check_card(top(), "limits", lesson_.limits);
-    const bool runs = std::any_of(lesson_.steps.begin(), lesson_.steps.end(),
-                                  [](const Step& s) { return s.kind == StepKind::kRun; });
-    if (!runs) add(top(), "the lesson has no step of kind run");
-    if (lesson_.steps.size() < 4 || lesson_.steps.size() > 8)
-      add(top(), "a lesson has 4 to 8 steps; this one has " + std::to_string(lesson_.steps.size()));
-  }
-
-  void check_tolerance(const Step& step) {
-    const Question& question = *step.question;
-    if (question.kind != QuestionKind::kNumber) return;
-    if (question.tolerance < kLeastTolerance || question.tolerance > kMostTolerance)
-      add(question.place,
-          "tolerance lets a prediction be wrong by nothing or by anything; choose "
-          "between 0.02 and 0.5");
-  }
-
-  void check_minutes() {
-    double minutes = 0;
-    for (const Step& step : lesson_.steps) {
-      int words = words_in(step.text) + words_in(step.explain);
-      if (step.question)
-        for (const Option& option : step.question->options) words += words_in(option.text);
-      minutes += words / kWordsAMinute;
-      const bool acts = step.question || step.kind == StepKind::kRun ||
-                        step.kind == StepKind::kVary || !step.done_action.empty();
-      if (acts) minutes += kMinutesAnAct;
-    }
-    if (lesson_.minutes < minutes * 0.6 || lesson_.minutes > minutes * 1.8)
-      add(top(), "minutes is " + std::to_string(lesson_.minutes) +
-                     ", but reading and acting take about " +
-                     std::to_string(std::lround(std::ceil(minutes))));
   }
 
   void check_required() {
@@ -246,11 +167,7 @@ class Checker {
         add(step.place, "step " + step.id + " on " + machine + ": " + error.what());
       }
     }
-    try {
-      fill_in(lesson_.limits, sides);
-    } catch (const Error& error) {
-      add(top(), std::string("limits: ") + error.what());
-    }
+    check_filled(lesson_.limits, top(), "limits", machine, sides);
     if (machine != home_machine()) return;
     check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
@@ -268,11 +185,13 @@ class Checker {
     std::vector<std::string> texts{step.text, step.hint};
     if (step.question)
       for (const Option& option : step.question->options) texts.push_back(option.text);
+    std::erase_if(texts, [](const auto& text) { return unclosed_brace(text) != text.npos; });
     for (const std::string& text : texts)
       for (const std::string& inside : placeholders(text))
         if (fill_in_known("{" + inside + "}", {&configs[0], &configs[1]}) == kBlank)
-          add(step.place, "step " + step.id + " is read before the run, and nobody knows {" +
-                              inside + "} then; write it without");
+          add(file_.place_of("{" + inside + "}", step.place),
+              "step " + step.id + " is read before the run, and nobody knows {" + inside +
+                  "} then; write it without");
   }
 
   // A report and a handout are read without the window.
@@ -285,8 +204,33 @@ class Checker {
                               "as (Shift+P), and a page leaves it out");
   }
 
+  // Each placeholder can be told of these runs. One that cannot is told where it stands, and once:
+  // on most machines it is the same.
+  void check_filled(const std::string& text, const SourcePlace& from, const std::string& what,
+                    const std::string& machine, const Sides& sides) {
+    if (const std::size_t at = unclosed_brace(text); at != text.npos) {
+      const std::string line = text.substr(at, text.find('\n', at) - at);
+      return add(file_.place_of(line, from), what + ": a brace is not closed: \"" + line + "\"");
+    }
+    for (const std::string& inside : placeholders(text)) {
+      const SourcePlace place = file_.place_of("{" + inside + "}", from);
+      try {
+        Expression::parse(inside).show(sides);
+      } catch (const Error& error) {
+        if (is_first(place, inside)) add(place, what + " on " + machine + ": " + error.what());
+      }
+    }
+  }
+  bool is_first(const SourcePlace& place, const std::string& what) {
+    return told_.emplace(place.line, place.column, what).second;
+  }
+
   void check_step(const Step& step, const Sides& sides, const std::string& machine) {
-    for (const std::string* text : {&step.text, &step.explain, &step.hint}) fill_in(*text, sides);
+    const auto check_text = [&](const std::string& text, const SourcePlace& from) {
+      check_filled(text, from, "step " + step.id, machine, sides);
+    };
+    for (const std::string* text : {&step.text, &step.explain, &step.hint})
+      check_text(*text, step.place);
     if (step.focus) check_focus(*step.focus, sides, machine);
     if (!step.question) return;
     const Question& question = *step.question;
@@ -295,8 +239,8 @@ class Checker {
     int right = 0;
     std::string right_text;
     for (const Option& option : question.options) {
-      fill_in(option.text, sides);
-      fill_in(option.why, sides);
+      check_text(option.text, question.place);
+      check_text(option.why, question.place);
       const bool correct = option.correct_when->evaluate(sides).truth();
       right += correct ? 1 : 0;
       if (correct) right_text = option.text;
@@ -307,7 +251,7 @@ class Checker {
     if (question.kind == QuestionKind::kChoice && right != 1)
       add(question.place, "step " + step.id + " has " + std::to_string(right) +
                               " right options on " + machine + "; exactly one must be");
-    fill_in(question.depends, sides);
+    check_text(question.depends, question.place);
     if (right == 1) answers_[step.id].emplace(right_text, machine);
   }
 
@@ -342,11 +286,9 @@ class Checker {
                              " lines of the listing of " + focus.run + "; name one line");
     }
     if (focus.lane.empty()) return;
-    const std::size_t found = find_spans(focus, run).size();
-    if (static_cast<std::size_t>(focus.nth) >= found)
-      add(focus.place, "no span \"" + focus.span + "\" number " + std::to_string(focus.nth) +
-                           " in lane \"" + focus.lane + "\" of " + focus.run + " on " + machine +
-                           "; there are " + std::to_string(found));
+    const std::string missing = missing_span(focus, run, machine);
+    if (!missing.empty() && is_first(focus.place, focus.lane + focus.span))
+      add(focus.place, missing);
     if (focus.line > static_cast<int>(run.program->listing.lines.size()))
       add(focus.place, "the listing has no line " + std::to_string(focus.line));
   }
@@ -361,7 +303,10 @@ class Checker {
   }
 
   const Lesson& lesson_;
+  FileText file_;
   std::vector<Finding> findings_;
+  // What is said of the first machine alone, by line, column and what it is about.
+  std::set<std::tuple<int, int, std::string>> told_;
   // Of each choice, by step: the right options, each with a machine, or seed, by which it is.
   std::map<std::string, std::map<std::string, std::string>> answers_;
 };

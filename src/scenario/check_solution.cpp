@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "scenario/grade.h"
+#include "scenario/place_in_file.h"
 #include "scenario/solution.h"
 
 namespace trainscope::scenario {
@@ -34,7 +35,7 @@ std::vector<Finding> check_solutions(const Lesson& lesson, const Sides& sides,
     const Expression* goal = task_of(step);
     if (!goal) continue;
     if (const auto fault = fault_of(step, *goal, sides, where))
-      findings.push_back({step.place, *fault});
+      findings.push_back({FileText(lesson.file).place_of(goal->text(), step.place), *fault});
   }
   return findings;
 }

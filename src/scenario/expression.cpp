@@ -166,12 +166,22 @@ std::string show(const Quantity& quantity) {
   return format_value(quantity.value, quantity.unit);
 }
 
+std::size_t unclosed_brace(std::string_view text) {
+  std::size_t at = text.find('{');
+  while (at != text.npos) {
+    const std::size_t end = text.find('}', at), next = text.find('{', at + 1);
+    if (end == text.npos || next < end) return at;
+    at = next;
+  }
+  return at;
+}
+
 std::vector<std::string> placeholders(std::string_view text) {
+  if (const std::size_t at = unclosed_brace(text); at != text.npos)
+    throw InputError("a brace is not closed: \"" + std::string(text.substr(at, 40)) + "\"");
   std::vector<std::string> found;
   for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
     const std::size_t end = text.find('}', at);
-    if (end == std::string_view::npos)
-      throw InputError("a brace is not closed: \"" + std::string(text.substr(at, 40)) + "\"");
     found.emplace_back(text.substr(at + 1, end - at - 1));
     at = end + 1;
   }

@@ -41,6 +41,7 @@ class Expression {
   const std::string& text() const { return text_; }
 
   struct Node;
+  const Node& root() const { return *root_; }
 
  private:
   std::string text_;
@@ -59,6 +60,9 @@ inline constexpr std::string_view kBlank = "____";
 // The same, but a placeholder that cannot be known stands as a blank and hides no other; a brace
 // that is not closed stays.
 std::string fill_in_known(std::string_view text, const Sides& sides, char decimal = '.');
+
+// Where a brace stands that is not closed before the next one opens; npos: there is none.
+std::size_t unclosed_brace(std::string_view text);
 
 // The expressions inside {…}. Throws InputError for a brace that is not closed.
 std::vector<std::string> placeholders(std::string_view text);
