@@ -91,6 +91,23 @@ int told_unreadable(const scenario::Shelf& shelf) {
   return shelf.unreadable.empty() ? 0 : kBadInput;
 }
 
+report::LessonEntry entry_of(const scenario::Lesson& lesson) {
+  return {lesson.id,      lesson.title, lesson.topic,        lesson.level,
+          lesson.minutes, lesson.track, lesson.requires_ids, lesson.terms,
+          lesson.claim,   lesson.heard, lesson.machines};
+}
+
+// What does not fit a line beside these, the topic, the terms and the machines, the JSON has.
+std::string lessons_table(const std::vector<report::LessonEntry>& lessons) {
+  TextTable table(
+      {Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft});
+  table.add({"lesson", "title", "track", "level", "minutes", "requires"});
+  for (const report::LessonEntry& one : lessons)
+    table.add({one.id, one.title, one.track, one.level, std::to_string(one.minutes),
+               fmt::format("{}", fmt::join(one.required, ", "))});
+  return table.text();
+}
+
 }  // namespace
 
 int lessons_command(const LessonsOptions& options) {
@@ -101,17 +118,12 @@ int lessons_command(const LessonsOptions& options) {
   std::vector<report::LessonEntry> entries;
   const scenario::Shelf shelf = scenario::readable_lessons(
       options.language, {{options.lessons.begin(), options.lessons.end()}, {}});
-  for (const scenario::Lesson& lesson : shelf.lessons)
-    entries.push_back({lesson.id, lesson.title, lesson.topic, lesson.level, lesson.minutes});
+  for (const scenario::Lesson& lesson : shelf.lessons) entries.push_back(entry_of(lesson));
   if (options.json) {
     std::cout << report::lessons_json(entries) << "\n";
     return told_unreadable(shelf);
   }
-  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight});
-  table.add({"lesson", "title", "topic", "level", "minutes"});
-  for (const auto& one : entries)
-    table.add({one.id, one.title, one.topic, one.level, std::to_string(one.minutes)});
-  std::cout << table.text();
+  std::cout << lessons_table(entries);
   return told_unreadable(shelf);
 }
 

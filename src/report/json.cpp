@@ -405,7 +405,13 @@ std::string lessons_json(const std::vector<LessonEntry>& lessons) {
                 {"title", one.title},
                 {"topic", one.topic},
                 {"level", one.level},
-                {"minutes", one.minutes}};
+                {"minutes", one.minutes},
+                {"track", one.track},
+                {"requires", one.required},
+                {"terms", one.terms},
+                {"claim", one.claim},
+                {"heard", one.heard},
+                {"machines", one.machines}};
   });
 }
 

@@ -49,6 +49,12 @@ struct LessonEntry {
   std::string topic;
   std::string level;
   int minutes = 0;
+  std::string track;
+  std::vector<std::string> required;  // lessons, by id
+  std::vector<std::string> terms;
+  std::string claim;                  // "C1"; empty: none is put to the test
+  std::string heard;                  // what that says
+  std::vector<std::string> machines;  // empty: any
 };
 std::string lessons_json(const std::vector<LessonEntry>& lessons);
 

@@ -24,10 +24,21 @@ const Lesson* first_required(const Lesson& lesson, const std::vector<Lesson>& le
   return nullptr;
 }
 
+std::vector<std::string> titles_of(const std::vector<std::string>& ids,
+                                   const std::vector<Lesson>& lessons) {
+  std::vector<std::string> titles;
+  for (const std::string& id : ids) {
+    const auto found = std::ranges::find(lessons, id, &Lesson::id);
+    titles.push_back(found == lessons.end() ? id : found->title);
+  }
+  return titles;
+}
+
 CourseEntry entry_of(const Lesson& lesson, const std::vector<Lesson>& lessons,
                      const Records& records) {
   CourseEntry entry;
   entry.lesson = &lesson;
+  entry.required = titles_of(lesson.requires_ids, lessons);
   if (const auto found = records.find(lesson.id); found != records.end()) {
     entry.record = found->second;
     const bool done = entry.record.finished;

@@ -28,7 +28,8 @@ struct CourseEntry {
   const Lesson* lesson = nullptr;
   Standing standing = Standing::kOpen;
   LessonRecord record;
-  std::string after;  // kAhead: the title of the lesson that should come first
+  std::string after;                  // kAhead: the title of the lesson that should come first
+  std::vector<std::string> required;  // titles of those that it requires; the id of one not there
 };
 
 struct Track {

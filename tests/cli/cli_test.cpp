@@ -1,5 +1,6 @@
 // The program as a person runs it: what it prints, what it writes, how it ends.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -296,7 +297,21 @@ TEST_CASE("the registries print tables and JSON") {
     const json object = json::parse(run(std::string(name) + " --json").out);
     CHECK(object[name].size() > 0);
   }
-  CHECK(json::parse(run("lessons --json").out)["lessons"][0]["id"] == "anatomy-of-a-step");
+  const json lessons = json::parse(run("lessons --json").out)["lessons"];
+  CHECK(lessons[0]["id"] == "anatomy-of-a-step");
+  CHECK(lessons[0]["requires"] == json::array());
+  const auto pinned = std::ranges::find_if(
+      lessons, [](const json& one) { return one["id"] == "pinned-vs-pageable"; });
+  REQUIRE(pinned != lessons.end());
+  CHECK((*pinned)["track"] == "T1");
+  CHECK((*pinned)["requires"] == json::array({"time-it-right"}));
+  CHECK((*pinned)["terms"].size() == 4);
+  CHECK((*pinned)["claim"] == "C1");
+  CHECK((*pinned)["machines"] == json::array());
+  CHECK_THAT(run("lessons").out,
+             Catch::Matches("lesson +title +track +level +minutes +requires\n[^]*"
+                            "\npinned-vs-pageable +Pinned vs pageable memory +"
+                            "T1 +worked +5 +time-it-right\n[^]*"));
   const Result doctor = run("doctor");
   INFO(doctor.err);
   CHECK(doctor.code == 0);

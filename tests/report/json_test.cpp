@@ -192,13 +192,28 @@ TEST_CASE("the registries list every knob, metric and machine") {
 }
 
 TEST_CASE("lessons, actions, findings and what doctor saw are lists of objects") {
-  const json lessons =
-      json::parse(report::lessons_json({{"a-b", "A \"b\"", "Copies", "worked", 5}}));
+  const json lessons = json::parse(report::lessons_json({{"a-b",
+                                                          "A \"b\"",
+                                                          "Copies",
+                                                          "worked",
+                                                          5,
+                                                          "T1",
+                                                          {"a", "b"},
+                                                          {"pinned"},
+                                                          "C1",
+                                                          "It is faster",
+                                                          {"t4-1"}}}));
   CHECK(lessons["lessons"][0] == json{{"id", "a-b"},
                                       {"title", "A \"b\""},
                                       {"topic", "Copies"},
                                       {"level", "worked"},
-                                      {"minutes", 5}});
+                                      {"minutes", 5},
+                                      {"track", "T1"},
+                                      {"requires", {"a", "b"}},
+                                      {"terms", json::array({"pinned"})},
+                                      {"claim", "C1"},
+                                      {"heard", "It is faster"},
+                                      {"machines", json::array({"t4-1"})}});
   CHECK(json::parse(report::actions_json({{"run", "Run", "Ctrl+R", "h"}}))["actions"][0]["label"] ==
         "Run");
   CHECK(json::parse(report::doctor_json({{"GPU", false, "none", "x"}}))["doctor"][0]["found"] ==

@@ -58,6 +58,14 @@ Answers answers_to(const std::string& id) {
 
 }  // namespace
 
+TEST_CASE("of a lesson all that it requires is told, finished or not, there or not") {
+  const std::vector<Lesson> lessons{lesson("start", "T0"), lesson("copies", "T1", {"start"}),
+                                    lesson("loader", "T1", {"copies", "start", "elsewhere"})};
+  const std::vector<Track> tracks = course_of(lessons, {{"start", {true, 3, 4, false}}});
+  CHECK(entry(tracks, "loader").required ==
+        std::vector<std::string>{"On copies", "On start", "elsewhere"});
+}
+
 TEST_CASE("the next lesson is the first one that nothing has to come before") {
   const std::vector<Lesson> lessons{lesson("copies", "T1", {"start"}), lesson("start", "T0"),
                                     lesson("loader", "T1", {"copies"})};
@@ -68,6 +76,8 @@ TEST_CASE("the next lesson is the first one that nothing has to come before") {
   CHECK(entry(tracks, "start").standing == Standing::kNext);
   CHECK(entry(tracks, "copies").standing == Standing::kAhead);
   CHECK(entry(tracks, "copies").after == "On start");
+  CHECK(entry(tracks, "copies").required == std::vector<std::string>{"On start"});
+  CHECK(entry(tracks, "start").required.empty());
   CHECK(minutes_left(tracks) == 15);
   tracks = course_of(lessons, {{"start", {true, 2, 2, false}}});
   CHECK(entry(tracks, "start").standing == Standing::kDone);

@@ -39,6 +39,23 @@ TEST_CASE("whoever types on the shelf sees the lessons that are about it, and En
   CHECK(shows(*driver, "anatomy-of-a-step"));
 }
 
+TEST_CASE("pointing at a lesson on the shelf says what it requires") {
+  REQUIRE_DRIVER(driver, 1400, 1000);
+  driver->settle();
+  const auto told = [&](const std::string& lesson) {
+    bool shown = false;
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      context->MouseMove(("//##shelf/" + lesson + "/lesson").c_str());
+      context->SleepNoSkip(1.0F, 0.05F);
+      const ImGuiWindow* tooltip = ImGui::FindWindowByName("##Tooltip_00");
+      shown = tooltip && tooltip->Active;
+    }));
+    return shown;
+  };
+  CHECK_FALSE(told("anatomy-of-a-step"));
+  CHECK(told("time-it-right"));
+}
+
 TEST_CASE("Escape shows the whole shelf again") {
   REQUIRE_DRIVER(driver, 1400, 1000);
   driver->settle();

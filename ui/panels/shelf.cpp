@@ -89,6 +89,11 @@ void draw_card_text(const Theme& theme, const CourseEntry& entry, float width) {
   if (!lesson.heard.empty()) markdown(theme, "\"" + lesson.heard + "\"", style);
 }
 
+// All that the lesson builds on; the card has room for the next one to take.
+std::string required_words(const ShelfWords& say, const CourseEntry& entry) {
+  return say.with("requires: {}", fmt::format("{}", fmt::join(entry.required, ", ")));
+}
+
 bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& entry, float width,
                  float height) {
   const scenario::Lesson& lesson = *entry.lesson;
@@ -97,6 +102,8 @@ bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& e
   ImGui::PushID(lesson.id.c_str());
   const bool pressed = press_area("lesson", {width, height});
   const bool lit = ImGui::IsItemHovered();
+  if (!entry.required.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", required_words(say, entry).c_str());
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const ImVec2 max{at.x + width, at.y + height};
   const bool next = entry.standing == Standing::kNext;
