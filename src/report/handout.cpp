@@ -253,6 +253,8 @@ std::string handout_html(const HandoutInput& input) {
   report.runs = input.runs;
   report.version = input.version;
   report.speech = speech_of(input.sheet);
+  report.first_metrics = input.sheet.metrics;
+  if (!input.sheet.metrics.empty()) report.rest_told_by = "trainscope run " + input.sheet.id;
   Parts parts;
   parts["language"] = html_text(input.sheet.language);
   parts["title"] = html_text(input.sheet.title);

@@ -23,6 +23,7 @@ struct ReportInput {
   std::vector<std::string> paragraphs;     // what it is about; `code`, **strong** and *emphasis*
   std::vector<std::string> limits;         // what the model leaves out; the same
   std::vector<std::string> first_metrics;  // names of metrics that stand before the others
+  std::string rest_told_by;                // the command that tells those; empty: the page does
   PageLimits page;
   Speech speech;         // of titles, tables and views
   std::string language;  // of all of these words: "de"; empty: English

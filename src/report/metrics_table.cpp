@@ -30,9 +30,15 @@ bool is_zero(const MetricRow& row) {
                      [](const auto& value) { return value && *value == 0; });
 }
 
+// Paper has room for what it is about.
+bool is_left_out(const ReportInput& input, const Metric& metric) {
+  return !input.rest_told_by.empty() && std::ranges::count(input.first_metrics, metric.name) == 0;
+}
+
 std::vector<MetricRow> rows_of(const ReportInput& input, const std::vector<RunView>& views) {
   std::vector<MetricRow> rows;
   for (const Metric& metric : analysis::metrics()) {
+    if (is_left_out(input, metric)) continue;
     MetricRow row{&metric, {}};
     bool any = false;
     for (const RunView& view : views) {
@@ -114,6 +120,16 @@ std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<R
     html += "<p class=\"muted small\">" + html_text(speech.say("Zero throughout:")) + " " + zeros +
             "</p>";
   return html;
+}
+
+std::string rest_html(const ReportInput& input) {
+  if (input.rest_told_by.empty()) return "";
+  const std::string words = html_text(input.speech.say(
+      "These are the metrics that the lesson names. {} prints all of them, and the "
+      "window has them under Compare."));
+  return "<p class=\"muted small\">" +
+         fmt::format(fmt::runtime(words), "<code>" + html_text(input.rest_told_by) + "</code>") +
+         "</p>";
 }
 
 // ---- The waterfall
@@ -233,6 +249,7 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
   html += "</div>\n<div class=\"columns\"><div>";
   html += rows.empty() ? paragraph_html(input.speech.say("No metric applies."))
                        : metrics_html(rows, views, input.speech);
+  html += rest_html(input);
   html += "</div>\n<div>";
   if (views.size() == 2)
     html += difference_html(views, input.speech);

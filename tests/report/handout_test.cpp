@@ -151,6 +151,23 @@ TEST_CASE("a sheet to work on has blanks where the results would stand") {
   CHECK(test::count(table, "<td class=\"number\"></td>") == 4);
 }
 
+TEST_CASE(
+    "a handout's table has the metrics that its lesson names, and says where the others are") {
+  const std::string html = page(true), of_it = "<code>trainscope run copies</code> prints all";
+  const std::string table = test::between(html, "<table class=\"metrics\">", "</table>");
+  CHECK(test::count(table, "<th scope=\"row\"") == 2);
+  CHECK(has(table, "copy to GPU"));
+  CHECK(has(table, "idle: staging"));
+  CHECK(has(html, of_it));
+  CHECK_FALSE(has(page(false), of_it));
+  // One that names none has them all.
+  LessonSheet of_none = sheet();
+  of_none.metrics.clear();
+  const std::string all = page(true, of_none);
+  CHECK(has(test::between(all, "<table class=\"metrics\">", "</table>"), "whole run"));
+  CHECK_FALSE(has(all, of_it));
+}
+
 TEST_CASE("a question that is answered on paper needs no hint") {
   CHECK_FALSE(has(page(true), "Look at the panel"));
   CHECK_FALSE(has(page(false), "Look at the panel"));
