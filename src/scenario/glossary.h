@@ -1,4 +1,5 @@
-// The words of the lessons and what they mean, from assets/glossary.toml.
+// The words of the lessons and what they mean, from assets/glossary.toml, and a glossary.toml
+// beside a lesson of one's own.
 #pragma once
 
 #include <cstddef>

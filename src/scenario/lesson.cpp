@@ -15,7 +15,10 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> lesson_files(const fs::path& folder) {
   std::vector<fs::path> files = files_in(folder, ".toml");
-  std::erase_if(files, [](const fs::path& file) { return !language_of(file).empty(); });
+  std::erase_if(files, [](const fs::path& file) {
+    return !language_of(file).empty() || file.filename() == "glossary.toml" ||
+           file.filename() == "claims.toml";
+  });
   return files;
 }
 

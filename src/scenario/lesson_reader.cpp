@@ -8,6 +8,7 @@
 #include "base/toml.h"
 #include "machine/machine.h"
 #include "scenario/lesson.h"
+#include "scenario/lesson_words.h"
 #include "scenario/solution.h"
 #include "scenario/toml_fields.h"
 
@@ -242,27 +243,6 @@ void check_steps(const Fields& fields, const Lesson& lesson) {
       if (lesson.steps[i].id == lesson.steps[j].id)
         throw InputError(describe(lesson.steps[i].place) + "two steps are called " +
                          lesson.steps[i].id);
-}
-
-std::string heard_of(const Fields& fields, const std::string& claim) {
-  if (claim.empty()) return "";
-  const auto claims = read_toml(home_folder() / "assets" / "claims.toml");
-  if (const auto text = claims[claim].value<std::string>()) return *text;
-  fields.fail("claim", "there is no claim " + claim + " in assets/claims.toml");
-}
-
-std::vector<Term> terms_of(const Fields& fields, const std::vector<std::string>& names) {
-  std::vector<Term> terms;
-  if (names.empty()) return terms;
-  const Glossary glossary = load_glossary();
-  for (const std::string& name : names) {
-    const Term* term = glossary.find(name);
-    if (!term)
-      fields.fail("terms", "there is no term " + name + " in assets/glossary.toml" +
-                               did_you_mean(name, glossary.names()) + "; explain it there");
-    terms.push_back(*term);
-  }
-  return terms;
 }
 
 void set_top_knob(const Fields& fields, std::string_view key, program::Config& config) {
