@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/number_text.h"
 
 namespace trainscope {
 namespace {
@@ -87,6 +88,20 @@ class CsvReader {
   std::vector<CsvLine> lines_;
 };
 
+bool is_number(std::string_view field) {
+  double value = 0;
+  const auto [end, error] = read_number(field.data(), field.data() + field.size(), value);
+  return error == std::errc() && end == field.data() + field.size();
+}
+
+// What may stand in a cell and run nothing there:
+// https://owasp.org/www-community/attacks/CSV_Injection
+std::string harmless(const std::string& field) {
+  const bool formula = !field.empty() &&
+                       std::string_view("=+-@\t\r\n").find(field.front()) != std::string_view::npos;
+  return formula && !is_number(field) ? "'" + field : field;
+}
+
 std::string quoted(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == field.npos) return field;
   std::string text = "\"";
@@ -97,7 +112,8 @@ std::string quoted(const std::string& field) {
 }  // namespace
 
 void add_csv_line(std::string& text, const std::vector<std::string>& fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) text += (i > 0 ? "," : "") + quoted(fields[i]);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    text += (i > 0 ? "," : "") + quoted(harmless(fields[i]));
   text += "\r\n";
 }
 

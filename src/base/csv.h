@@ -7,7 +7,9 @@
 
 namespace trainscope {
 
-// Appends one line. A field with commas, quotes or line ends is quoted.
+// Appends one line. A field with commas, quotes or line ends is quoted. One that a spreadsheet
+// would take for a formula, as a student may call themselves =1+1, begins with an apostrophe; a
+// number, as -1.5, does not.
 void add_csv_line(std::string& text, const std::vector<std::string>& fields);
 
 struct CsvLine {

@@ -12,6 +12,19 @@ TEST_CASE("a field with commas, quotes or line ends is quoted") {
   CHECK(text == "name,\"a, b\",\"say \"\"so\"\"\",\"two\nlines\",\r\n");
 }
 
+TEST_CASE("a field that a spreadsheet would carry out is text, and a number stays one") {
+  std::string text;
+  add_csv_line(text,
+               {"=1+1", "+49 30 12", "-Ada", "@SUM(A1)", "\t=1", "\r=1", "=HYPERLINK(\"x\")"});
+  CHECK(text == "'=1+1,'+49 30 12,'-Ada,'@SUM(A1),'\t=1,\"'\r=1\",\"'=HYPERLINK(\"\"x\"\")\"\r\n");
+  text.clear();
+  add_csv_line(text, {"-1.5", "-2e-07", "-17", "a=b", "", "ada@x.org"});
+  CHECK(text == "-1.5,-2e-07,-17,a=b,,ada@x.org\r\n");
+  text.clear();
+  add_csv_line(text, {"-2+3", "-"});
+  CHECK(text == "'-2+3,'-\r\n");
+}
+
 TEST_CASE("lines of CSV come back as they were written, and blank ones are passed over") {
   std::string text;
   add_csv_line(text, {"name", "a, b", "say \"so\"", "two\nlines", ""});

@@ -91,6 +91,11 @@ TEST_CASE("without a roster a gradebook has those who handed in, by name") {
   CHECK(book.told.empty());
 }
 
+TEST_CASE("a name that is a formula is a name in the gradebook") {
+  const Gradebook book = gradebook_of({graded("e.json", "=cmd|'/C calc'!A0", "sdpa", 1)}, nullptr);
+  CHECK(gradebook_csv(book) == "name,sdpa,total\r\n'=cmd|'/C calc'!A0,1,1\r\n");
+}
+
 TEST_CASE("what is no roster is refused with its line") {
   CHECK_THAT(refusal(""), Contains("r.csv:1: has no column name"));
   CHECK_THAT(refusal("name,matriculation\nAda,1\n"), Contains("r.csv:1: has no column id"));
