@@ -78,10 +78,11 @@ SolvedRuns solve(const TurnedKnobs& solution, const Sides& sides) {
   return solved;
 }
 
-SolvedSteps solve_steps(const Lesson& lesson, const Sides& sides) {
+SolvedSteps solve_steps(const Lesson& lesson, const Sides& sides,
+                        const std::function<bool()>& stopped) {
   SolvedSteps steps;
   for (const Step& step : lesson.steps) {
-    if (!step.solution) continue;
+    if (!step.solution || stopped()) continue;
     SolvedRuns solved = solve(*step.solution, sides);
     if (is_reached(*task_of(step), solved.sides)) steps.emplace(step.id, std::move(solved));
   }

@@ -3,6 +3,7 @@
 //   solution = { common.batch_size = 512, B.loader.num_workers = 4 }
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -31,7 +32,10 @@ SolvedRuns solve(const TurnedKnobs& solution, const Sides& sides);
 
 // By the step's id: of each step whose solution does on these runs what the step asks for.
 using SolvedSteps = std::map<std::string, SolvedRuns, std::less<>>;
-SolvedSteps solve_steps(const Lesson& lesson, const Sides& sides);
+// Where `stopped` says so, no further step is solved.
+SolvedSteps solve_steps(
+    const Lesson& lesson, const Sides& sides,
+    const std::function<bool()>& stopped = [] { return false; });
 
 // Whether a goal holds; not where it names a metric that these runs do not have.
 bool is_reached(const Expression& goal, const Sides& sides);

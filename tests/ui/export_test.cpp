@@ -2,6 +2,10 @@
 #include "ui/app/export.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "analysis/run_file.h"
 #include "base/error.h"
@@ -75,6 +79,56 @@ TEST_CASE("a lesson is exported as a handout and as a sheet to work on, whatever
   CHECK_THAT(sheet, Contains("The same bytes cross the same link"));
   write_export(driver->workspace(), in(folder, "b.handout.html"));
   CHECK(read_file(in(folder, "b.handout.html"), kMost) == handout);
+}
+
+TEST_CASE("an export is of what was open when it was asked for, and may be carried out elsewhere") {
+  REQUIRE_DRIVER(driver);
+  const test::TemporaryFolder folder;
+  driver->open_revealed("pinned-vs-pageable");
+  const std::string handout = in(folder, "a.handout.html"), runs = in(folder, "a.tsrun");
+  const std::vector<ExportWork> works = {export_work(driver->workspace(), handout),
+                                         export_work(driver->workspace(), runs)};
+  driver->workspace().open_lesson(scenario::find_lesson("time-it-right"));
+  driver->settle();
+  for (const ExportWork& work : works) CHECK(work([] { return true; }).files.empty());
+  CHECK_FALSE(is_there(handout));
+  CHECK_FALSE(is_there(runs));
+  std::vector<Written> written(works.size());
+  std::thread elsewhere([&] {
+    for (std::size_t i = 0; i < works.size(); ++i) written[i] = works[i]([] { return false; });
+  });
+  elsewhere.join();
+  CHECK(written[0].files == std::vector<std::filesystem::path>{handout});
+  CHECK(written[0].sentence == "The handout is in " + handout + ".");
+  CHECK_THAT(read_file(handout, kMost),
+             Contains("Pinned vs pageable memory") && Contains("class=\"answer solution\""));
+  CHECK(analysis::open_runs(runs).subject.lesson == "pinned-vs-pageable");
+}
+
+TEST_CASE("the window goes on while a handout's solutions are carried out") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  const test::TemporaryFolder folder;
+  driver->open_revealed("time-to-a-loss");
+  const std::string file = in(folder, "a.handout.html");
+  driver->workspace().notice.clear();
+  bool drawn_meanwhile = false, refused = false;
+  const auto ask = [&](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_E);
+    context->KeyCharsReplace(file.c_str());
+    context->KeyPress(ImGuiKey_Enter);
+  };
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    ask(context);
+    drawn_meanwhile = driver->workspace().notice.empty() && !is_there(file);
+    ask(context);
+    refused =
+        driver->workspace().notice == file + " is still being written; wait for it, or cancel it.";
+  }));
+  CHECK(drawn_meanwhile);
+  CHECK(refused);
+  // The driver lets it end.
+  CHECK(driver->workspace().notice == "The handout is in " + file + ".");
+  CHECK_THAT(read_file(file, kMost), Contains("class=\"answer solution\""));
 }
 
 TEST_CASE("the answers to a lesson are exported as they are handed in") {

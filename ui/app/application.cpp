@@ -15,6 +15,11 @@
 #include "ui/panels/top_bar.h"
 
 namespace trainscope::ui {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+
+}  // namespace
 
 Application::Application(Window& window, ThemeMode mode, analysis::GpuRuns::OpenDevice gpu)
     : window_(&window), workspace_([&window] { window.wake(); }, std::move(gpu)) {
@@ -253,10 +258,11 @@ void Application::draw() {
   workspace_.take_reports();
   workspace_.reload_if_saved();
   take_opened();
+  take_exported();
   log_.take(workspace_);
   take_files();
   open_next_beside();
-  animating_ = opening_.busy();
+  animating_ = opening_.busy() || exporting_.busy();
   const PanelContext shared = context();
   take_shortcuts();
   attention_.pointed_knob.clear();  // the panels tell it anew
@@ -276,9 +282,13 @@ void Application::draw() {
   draw_notice();
   draw_progress();
   draw_opening();
+  draw_exporting();
   if (picture_was_due) save_picture();
   run_asked();
   workspace_.keep_answers();
+  // What a thread works out is looked for, though nobody moves the mouse.
+  if (opening_.busy() || exporting_.busy())
+    window_->scheduler().draw_at(RenderScheduler::Clock::now() + kBetweenLooks);
 }
 
 float Application::shelf_height() const {
@@ -292,7 +302,8 @@ void Application::settle() {
     draw();
     window_->end_frame();
     const bool busy = workspace_.busy() || workspace_.outlining() || workspace_.sweep().busy() ||
-                      workspace_.revisit_busy() || opening_.busy() || beside_next_;
+                      workspace_.revisit_busy() || opening_.busy() || beside_next_ ||
+                      exporting_.busy();
     quiet = busy || animating_ ? 0 : quiet + 1;
     if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 
 #include "analysis/run_file.h"
 #include "ui/app/background.h"
+#include "ui/app/export.h"
 #include "ui/app/layout.h"
 #include "ui/app/message_log.h"
 #include "ui/app/recent_files.h"
@@ -157,6 +160,7 @@ class Application {
   void draw_notice();
   void draw_progress();
   void draw_opening();
+  void draw_exporting();
   void begin_to_open(const std::filesystem::path& file, Place place);
   void take_opened();
   void take_files();
@@ -164,6 +168,8 @@ class Application {
   void run_asked();
   void save_picture();
   void export_to(const std::string& file);
+  void begin_to_export(const std::string& file);
+  void take_exported();
   void save_operations();
   void show_panel_asked_for();
   // A step that points at a panel brings it to the front, one that explains a span zooms to it, and
@@ -222,6 +228,16 @@ class Application {
   std::optional<std::filesystem::path> beside_next_;  // once the file before it is open
   std::chrono::steady_clock::time_point opening_since_;
   RecentFiles recent_;
+  // A file that is being written: a handout with its solutions, a long trace take seconds. Closing
+  // the window waits for it.
+  struct Exported {
+    Written written;
+    std::string error;
+  };
+  Background<Exported> exporting_;
+  std::string exporting_file_;
+  std::shared_ptr<std::atomic<bool>> exporting_cancelled_;
+  std::chrono::steady_clock::time_point exporting_since_;
   PathSheet picture_sheet_;
   PathSheet link_sheet_;
   PathSheet export_sheet_;

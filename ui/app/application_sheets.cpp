@@ -13,6 +13,11 @@
 #include "ui/panels/running.h"
 
 namespace trainscope::ui {
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(400);
+
+}  // namespace
 
 // ---- Asking ------------------------------------------------------------------------------------
 
@@ -40,13 +45,40 @@ void Application::export_to(const std::string& file) {
     return;
   }
   try {
-    workspace_.notice = file.ends_with(".svg")
-                            ? write_drawing(workspace_, timeline_input(workspace_, attention_),
-                                            attention_.timeline.view, theme_.mode, file)
-                            : write_export(workspace_, file);
+    if (!file.ends_with(".svg")) return begin_to_export(file);
+    workspace_.notice = write_drawing(workspace_, timeline_input(workspace_, attention_),
+                                      attention_.timeline.view, theme_.mode, file);
   } catch (const Error& error) {
     workspace_.notice = error.what();
   }
+}
+
+// Throws where there is nothing to write.
+void Application::begin_to_export(const std::string& file) {
+  if (exporting_.busy())
+    throw InputError(exporting_file_ + " is still being written; wait for it, or cancel it.");
+  ExportWork work = export_work(workspace_, file);
+  exporting_file_ = file;
+  exporting_since_ = std::chrono::steady_clock::now();
+  exporting_cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  exporting_.start([work = std::move(work),
+                    cancelled = exporting_cancelled_](const Background<Exported>::Stopped&) {
+    auto exported = std::make_shared<Exported>();
+    try {
+      exported->written = work([&cancelled] { return cancelled->load(); });
+    } catch (const std::exception& error) {
+      exported->error = error.what();
+    }
+    return exported;
+  });
+}
+
+void Application::take_exported() {
+  const std::shared_ptr<Exported> exported = exporting_.get();
+  if (!exported) return;
+  exporting_.drop();
+  for (const std::filesystem::path& file : exported->written.files) hand_over(file);
+  workspace_.notice = exported->error.empty() ? exported->written.sentence : exported->error;
 }
 
 // With what was copied, where that is a link.
@@ -150,8 +182,6 @@ void Application::draw_notice() {
 // At the foot of the window, once a run takes long enough to be waited for.
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(400);
-
 // Near the lower edge of the window.
 void begin_progress(const Theme& theme, const char* name) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
@@ -188,6 +218,15 @@ void Application::draw_opening() {
   text(theme_.font.text, theme_.size.text, theme_.text,
        "Opening " + opening_file_.filename().string(), true);
   if (button(theme_, "Cancel", ButtonKind::kQuiet)) opening_.drop();
+  ImGui::End();
+}
+
+void Application::draw_exporting() {
+  if (!exporting_.busy() || std::chrono::steady_clock::now() - exporting_since_ < kPatience) return;
+  begin_progress(theme_, "##exporting");
+  text(theme_.font.text, theme_.size.text, theme_.text,
+       "Writing " + std::filesystem::path(exporting_file_).filename().string(), true);
+  if (button(theme_, "Cancel", ButtonKind::kQuiet)) *exporting_cancelled_ = true;
   ImGui::End();
 }
 

@@ -1,5 +1,9 @@
 #include "ui/app/export.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "report/handout.h"
@@ -38,17 +42,30 @@ std::string names_of(const std::vector<std::filesystem::path>& files) {
   return names;
 }
 
-// Of the lesson as it sets its sides, whatever was turned since.
-std::string handout_of(const Workspace& workspace, bool answers) {
+// A lesson and its runs as it sets them, whatever was turned since.
+struct LessonRuns {
+  scenario::Lesson lesson;
+  std::vector<RunPointer> runs;
+};
+
+LessonRuns lesson_runs_of(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   if (!lesson) throw InputError("A handout is of a lesson, and none is open.");
-  report::HandoutInput input;
-  input.runs = workspace.lesson_sides();
-  if (input.runs.size() != 2)
+  LessonRuns of{lesson->lesson, {}};
+  for (const SideModel& side : lesson->as_run)
+    if (side.run) of.runs.push_back(side.run);
+  if (of.runs.size() != 2)
     throw InputError("There is nothing to write yet: let the runs end first.");
+  return of;
+}
+
+// With answers its tasks' solutions are carried out, which takes seconds.
+std::string handout_of(const LessonRuns& of, bool answers, const Stopped& stopped) {
+  report::HandoutInput input;
+  for (const RunPointer& run : of.runs) input.runs.push_back(run.get());
   const scenario::SolvedSteps solved =
-      answers ? scenario::solve_steps(lesson->lesson, input.runs) : scenario::SolvedSteps();
-  input.sheet = scenario::sheet_of(lesson->lesson, input.runs, solved);
+      answers ? scenario::solve_steps(of.lesson, input.runs, stopped) : scenario::SolvedSteps();
+  input.sheet = scenario::sheet_of(of.lesson, input.runs, solved);
   input.version = TRAINSCOPE_VERSION;
   input.answers = answers;
   return report::handout_html(input);
@@ -94,42 +111,73 @@ std::string with_ending(const std::string& file, const ExportKind& kind) {
   return file.substr(0, file.size() - ending.size()) + kind.ending;
 }
 
-std::string write_export(const Workspace& workspace, const std::string& file) {
-  if (file.ends_with(".answers.json")) {
-    write_file(file, answers_in(workspace));
-    hand_over(file);
-    return "The answers are in " + file + ".";
-  }
-  const analysis::SavedRuns saved = saved_of(workspace);
-  for (const bool answers : {true, false})
-    if (file.ends_with(answers ? ".handout.html" : ".students.html")) {
-      write_file(file, handout_of(workspace, answers));
-      hand_over(file);
-      return "The handout is in " + file + ".";
-    }
-  if (file.ends_with(".html")) {
+namespace {
+
+// A file of one text, called `what` in the sentence.
+ExportWork text_work(const std::string& file, const std::string& what,
+                     std::function<std::string(const Stopped&)> text) {
+  return [=](const Stopped& stopped) {
+    const std::string bytes = text(stopped);
+    if (stopped()) return Written{};
+    write_file(file, bytes);
+    return Written{{file}, fmt::format("The {} in {}.", what, file)};
+  };
+}
+
+ExportWork handout_work(const Workspace& workspace, const std::string& file, bool answers) {
+  return text_work(file, "handout is",
+                   [of = lesson_runs_of(workspace), answers](const Stopped& stopped) {
+                     return handout_of(of, answers, stopped);
+                   });
+}
+
+ExportWork report_work(const analysis::SavedRuns& saved, const std::string& file) {
+  return text_work(file, "report is", [saved](const Stopped&) {
     const Speech speech = scenario::speech_in(saved.subject.language);
-    write_file(file, report::html_report(report::report_input(saved, speech)));
-    hand_over(file);
-    return "The report is in " + file + ".";
-  }
-  if (file.ends_with(".csv")) {
-    write_file(file, report::metrics_csv(saved));
-    hand_over(file);
-    return "The metrics are in " + file + ".";
-  }
-  if (file.ends_with(".tsrun")) {
+    return report::html_report(report::report_input(saved, speech));
+  });
+}
+
+ExportWork runs_work(const analysis::SavedRuns& saved, const std::string& file) {
+  return [=](const Stopped& stopped) {
+    if (stopped()) return Written{};
     analysis::save_runs(saved, file);
-    hand_over(file);
-    return "The runs are in " + file + "; `trainscope " + file + "` opens them again.";
-  }
-  if (file.ends_with(".json") || file.ends_with(".json.gz")) {
+    return Written{{file},
+                   "The runs are in " + file + "; `trainscope " + file + "` opens them again."};
+  };
+}
+
+ExportWork traces_work(const analysis::SavedRuns& saved, const std::string& file) {
+  return [=](const Stopped& stopped) {
+    if (stopped()) return Written{};
     const std::vector<std::filesystem::path> traces = report::write_traces(saved, file);
-    for (const std::filesystem::path& trace : traces) hand_over(trace);
-    return "The traces are in " + names_of(traces) + ".";
-  }
+    return Written{traces, "The traces are in " + names_of(traces) + "."};
+  };
+}
+
+}  // namespace
+
+ExportWork export_work(const Workspace& workspace, const std::string& file) {
+  if (file.ends_with(".answers.json"))
+    return text_work(file, "answers are",
+                     [text = answers_in(workspace)](const Stopped&) { return text; });
+  const analysis::SavedRuns saved = saved_of(workspace);
+  if (file.ends_with(".handout.html")) return handout_work(workspace, file, true);
+  if (file.ends_with(".students.html")) return handout_work(workspace, file, false);
+  if (file.ends_with(".html")) return report_work(saved, file);
+  if (file.ends_with(".csv"))
+    return text_work(file, "metrics are",
+                     [saved](const Stopped&) { return report::metrics_csv(saved); });
+  if (file.ends_with(".tsrun")) return runs_work(saved, file);
+  if (file.ends_with(".json") || file.ends_with(".json.gz")) return traces_work(saved, file);
   throw InputError(
       file + ": name a file that ends in .html, .json, .json.gz, .csv, .tsrun, .svg or .png.");
+}
+
+std::string write_export(const Workspace& workspace, const std::string& file) {
+  const Written written = export_work(workspace, file)([] { return false; });
+  for (const std::filesystem::path& one : written.files) hand_over(one);
+  return written.sentence;
 }
 
 std::string write_drawing(const Workspace& workspace, const TimelineInput& input, TimeRange view,

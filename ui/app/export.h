@@ -1,6 +1,8 @@
 // What is open, written to a file; the file's ending says as what.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,25 @@ const ExportKind* export_kind_of(const std::string& file);
 // The same name with the ending of that kind.
 std::string with_ending(const std::string& file, const ExportKind& kind);
 
-// "The report is in out.html."
+// What was written, and the sentence that says so: "The report is in out.html."
+struct Written {
+  std::vector<std::filesystem::path> files;
+  std::string sentence;
+};
+// Writes what was open when it was asked for, whatever has become of the window since: another
+// thread may carry it out. Throws Error when the file cannot be written. Nothing is written once
+// `stopped` says so.
+using Stopped = std::function<bool()>;
+using ExportWork = std::function<Written(const Stopped& stopped)>;
+
 //   .html  a report          .json, .json.gz  a Chrome trace of each run
 //   .csv   the metrics       .tsrun           the runs, to be opened again
 //   .handout.html, .students.html: the lesson on paper, with its answers and without
-// Throws InputError when there is no finished run, when the ending is another one, and when the
-// file cannot be written. Pictures (.png) are the application's: they are of what is drawn.
+// Throws InputError when there is no finished run and when the ending is another one. Pictures
+// (.png) are the application's: they are of what is drawn.
+ExportWork export_work(const Workspace& workspace, const std::string& file);
+
+// Carries that out at once. Returns the sentence.
 std::string write_export(const Workspace& workspace, const std::string& file);
 
 // The timelines as they are shown, as a drawing (.svg): the part of the axis in view, the lanes
