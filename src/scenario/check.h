@@ -16,7 +16,8 @@ struct Finding {
 // Runs the lesson on its own machine and on every machine it allows: exactly one right option
 // everywhere (where machines differ, the question says what decides), every placeholder and focus
 // resolves, expectations hold, what a vary step asks for holds with its solution and not before,
-// cards are short enough, and reading time and minutes agree. Empty: all is well.
+// cards are short enough, and reading time and minutes agree; a recap asks something, the lesson
+// expects something of its runs, and what it compares is of one unit. Empty: all is well.
 std::vector<Finding> check_lesson(const Lesson& lesson);
 
 // Knobs that can be carried out: a sentence for each that is wrong, or why they do not go together.
