@@ -89,9 +89,10 @@ void draw_card_text(const Theme& theme, const CourseEntry& entry, float width) {
   if (!lesson.heard.empty()) markdown(theme, "\"" + lesson.heard + "\"", style);
 }
 
-// All that the lesson builds on; the card has room for the next one to take.
+// All that the lesson builds on, a line each, as titles have commas; the card has room for the next
+// one to take.
 std::string required_words(const ShelfWords& say, const CourseEntry& entry) {
-  return say.with("requires: {}", fmt::format("{}", fmt::join(entry.required, ", ")));
+  return say("requires:") + "\n" + fmt::format("{}", fmt::join(entry.required, "\n"));
 }
 
 bool lesson_card(const Theme& theme, const ShelfWords& say, const CourseEntry& entry, float width,
