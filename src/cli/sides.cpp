@@ -106,9 +106,9 @@ void refuse_one_machine(const scenario::Lesson& lesson, const RunOptions& option
 
 void add_lesson_sides(Request& request, const Flags& flags) {
   for (const char* label : {"A", "B"}) {
-    program::Config config = request.lesson->side(label, flags.both);
-    config.override_with(label[0] == 'A' ? flags.a : flags.b);
-    request.sides.emplace_back(label, std::move(config));
+    program::Config knobs = flags.both;
+    knobs.override_with(label[0] == 'A' ? flags.a : flags.b);
+    request.sides.emplace_back(label, request.lesson->side(label, knobs));
   }
 }
 
@@ -128,11 +128,10 @@ Request read_link(const RunOptions& options, const Flags& flags) {
   for (const char* label : {"A", "B"}) {
     const bool a = label[0] == 'A';
     if (alone && !a) break;
-    program::Config config = request.lesson ? request.lesson->side(label) : program::Config();
-    config.override_with(a ? link.knobs.a : link.knobs.b);
-    config.override_with(flags.both);
-    config.override_with(a ? flags.a : flags.b);
-    request.sides.emplace_back(label, std::move(config));
+    program::Config knobs = a ? link.knobs.a : link.knobs.b;
+    knobs.override_with(flags.both);
+    knobs.override_with(a ? flags.a : flags.b);
+    request.sides.emplace_back(label, request.lesson ? request.lesson->side(label, knobs) : knobs);
   }
   return request;
 }

@@ -50,9 +50,7 @@ class Checker {
     add_all(check_cards(lesson_));
     check_required();
     for (const std::string& machine : machines()) check_on(machine);
-    // With its own seed it was carried out on each machine.
-    for (const std::int64_t seed : lesson_.seeds)
-      if (seed != lesson_.common.whole("seed")) check_with(seed);
+    for (const std::int64_t seed : other_seeds()) check_with(seed);
     check_announcements();
     add_all(check_sweep(lesson_));
     return std::move(findings_);
@@ -72,6 +70,16 @@ class Checker {
   SourcePlace top() const { return {lesson_.file.string(), 1, 1}; }
 
   std::string home_machine() const { return lesson_.common.word("machine"); }
+
+  // Beside its own: those that students' runs take, or as many as draw all that there is.
+  std::vector<std::int64_t> other_seeds() const {
+    std::vector<std::int64_t> seeds = lesson_.seeds;
+    const std::int64_t own = lesson_.common.whole("seed");
+    const auto draws = static_cast<std::int64_t>(lesson_.draws.size());
+    for (std::int64_t i = 1; i <= draws && lesson_.seeds.empty(); ++i) seeds.push_back(own + i);
+    std::erase(seeds, own);
+    return seeds;
+  }
 
   // The lesson's own machine first.
   std::vector<std::string> machines() const {

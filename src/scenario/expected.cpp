@@ -14,11 +14,11 @@ namespace {
 // A GPU is the machine that it is, whatever the config says; and where the lesson names no seeds,
 // any teaches the same.
 bool is_as_taught(const Lesson& lesson, const analysis::Run& run) {
-  std::vector<std::string> turned = program::differing_knobs(run.config, lesson.side(run.label));
-  std::erase_if(turned, [&](const std::string& knob) {
-    return knob == "machine" || (knob == "seed" && lesson.seeds.empty());
+  const program::Config turned = lesson.turned(run.label, run.config);
+  const bool as_written = std::ranges::all_of(turned.values(), [&](const auto& knob) {
+    return knob.first == "machine" || (knob.first == "seed" && lesson.seeds.empty());
   });
-  return turned.empty() && !analysis::has_virtual_gpus(run.trace->origin());
+  return as_written && !analysis::has_virtual_gpus(run.trace->origin());
 }
 
 Expected put_to_the_test(const Expectation& expectation, const Sides& sides) {

@@ -128,8 +128,25 @@ std::string_view title_of(StepKind kind) {
 program::Config Lesson::side(std::string_view label, const program::Config& flags) const {
   program::Config config = common;
   config.override_with(label == "A" ? side_a : side_b);
+  if (flags.is_set("seed"))
+    if (const TurnedKnobs* draw = drawn(flags.whole("seed"))) config.override_with(draw->of(label));
   config.override_with(flags);
   return config;
+}
+
+program::Config Lesson::turned(std::string_view label, const program::Config& config) const {
+  program::Config others;
+  if (config.value("seed") != side(label).value("seed")) others.set("seed", config.value("seed"));
+  for (const std::string& name : program::differing_knobs(config, side(label, others)))
+    others.set(name, config.value(name));
+  return others;
+}
+
+const TurnedKnobs* Lesson::drawn(std::int64_t seed) const {
+  const auto kinds = static_cast<std::int64_t>(draws.size()) + 1;
+  const std::int64_t after = (seed - common.whole("seed")) % kinds;
+  const auto nth = static_cast<std::size_t>(after < 0 ? after + kinds : after);
+  return nth == 0 ? nullptr : &draws[nth - 1];
 }
 
 std::string seed_caveat(const Lesson& lesson, std::int64_t seed) {

@@ -105,6 +105,9 @@ struct Lesson {
   // other; empty: any does.
   std::vector<std::int64_t> seeds;
   program::Config common, side_a, side_b;  // machine and seed of the lesson are in common
+  // What other seeds than the lesson's own have instead of its knobs, in turn: with the seed after
+  // its own the first of these, and so on; then its own again.
+  std::vector<TurnedKnobs> draws;
   std::vector<Step> steps;
   std::vector<Expectation> expectations;
   std::optional<LessonSweep> sweep;  // shown by steps that point at the panel "sweep"
@@ -122,8 +125,14 @@ struct Lesson {
   // What stands between a number's ones and tenths: "," where the words have an entry "." that is.
   char decimal() const { return say(".").front(); }
 
-  // The config of a side ("A" or "B"), with `flags` over everything.
+  // The config of a side ("A" or "B"), as the seed in `flags` draws it, with `flags` over
+  // everything.
   program::Config side(std::string_view label, const program::Config& flags = {}) const;
+  // The knobs of `config` that are others than that side's with the same seed, and the seed where
+  // it is another than the lesson's: side(label, turned(label, config)) is `config` again.
+  program::Config turned(std::string_view label, const program::Config& config) const;
+  // What that seed draws; null: the lesson as it stands.
+  const TurnedKnobs* drawn(std::int64_t seed) const;
 };
 
 // Why what is learnt need not show with a seed, where the lesson lists others; empty: it does.

@@ -309,9 +309,9 @@ void read_level(const Fields& fields, Lesson& lesson) {
 
 void read_head(const Fields& fields, const Parts& parts, Lesson& lesson) {
   parts.read([&] {
-    fields.only({"format",  "id",    "title",  "topic",  "track",   "requires", "level",
-                 "minutes", "claim", "terms",  "knobs",  "machine", "machines", "seed",
-                 "seeds",   "notes", "limits", "config", "sweep",   "step",     "expect"});
+    fields.only({"format", "id",     "title", "topic",   "track",    "requires", "level", "minutes",
+                 "claim",  "terms",  "knobs", "machine", "machines", "seed",     "seeds", "notes",
+                 "limits", "config", "draw",  "sweep",   "step",     "expect"});
   });
   for (const auto& [key, value] :
        {std::pair{"id", &lesson.id}, std::pair{"title", &lesson.title},
@@ -362,6 +362,9 @@ Lesson read_lesson(const std::filesystem::path& file, const Parts& parts) {
   read_head(fields, parts, lesson);
   parts.read([&] { read_configs(fields, lesson); });
   parts.read([&] { check_machines(fields, lesson); });
+  read_tables(fields, parts, "draw", [&](const toml::table& one) {
+    lesson.draws.push_back(read_draw(one, file.string()));
+  });
   read_tables(fields, parts, "step", [&](const toml::table& step) {
     lesson.steps.push_back(read_step(step, file.string()));
   });

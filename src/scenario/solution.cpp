@@ -28,6 +28,17 @@ void check_allowed(const toml::table& table, const std::string& file, const Step
   }
 }
 
+// `common` for both sides, over which A and B go; `read` takes one of these tables, or null.
+template <typename Read>
+TurnedKnobs both_sides(const Fields& fields, const Read& read) {
+  fields.only({"common", "A", "B"});
+  TurnedKnobs knobs;
+  knobs.a = knobs.b = read(fields.table("common"));
+  knobs.a.override_with(read(fields.table("A")));
+  knobs.b.override_with(read(fields.table("B")));
+  return knobs;
+}
+
 // The side with a solution's knobs; null: it has them already.
 analysis::RunPointer turned(const program::Config& knobs, const analysis::Run& run) {
   program::Config config = run.config;
@@ -40,22 +51,27 @@ analysis::RunPointer turned(const program::Config& knobs, const analysis::Run& r
 
 TurnedKnobs read_solution(const toml::table& table, const std::string& file, const Step& step) {
   const Fields fields(table, file, "a solution");
-  fields.only({"common", "A", "B"});
   if (step.kind != StepKind::kVary || !task_of(step))
     fields.fail("a solution is of a step of kind vary that has a goal, or expect in done_when");
-  const auto read = [&](std::string_view key) {
-    const toml::table* side = fields.table(key);
-    if (!side) return program::Config();
-    const program::Config knobs = read_knobs(*side, file);
-    check_allowed(*side, file, step, knobs);
+  TurnedKnobs solution = both_sides(fields, [&](const toml::table* side) {
+    program::Config knobs = side ? read_knobs(*side, file) : program::Config();
+    if (side) check_allowed(*side, file, step, knobs);
     return knobs;
-  };
-  TurnedKnobs solution;
-  solution.a = solution.b = read("common");
-  solution.a.override_with(read("A"));
-  solution.b.override_with(read("B"));
+  });
   if (solution == TurnedKnobs()) fields.fail("a solution turns a knob: B.batch_size = 512");
   return solution;
+}
+
+TurnedKnobs read_draw(const toml::table& table, const std::string& file) {
+  const Fields fields(table, file, "a draw");
+  TurnedKnobs draw = both_sides(fields, [&](const toml::table* side) {
+    return side ? read_knobs(*side, file) : program::Config();
+  });
+  if (draw == TurnedKnobs()) fields.fail("a draw sets a knob: common.batch_size = 512");
+  for (const char* knob : {"machine", "seed"})
+    if (draw.a.is_set(knob) || draw.b.is_set(knob))
+      fields.fail(std::string("a draw leaves ") + knob + " as it is; take it out");
+  return draw;
 }
 
 void check_shown(const Lesson& lesson, const Step& step) {

@@ -18,6 +18,10 @@ namespace trainscope::scenario {
 // for knobs that the step's goal does not allow, and for a step that asks for nothing.
 TurnedKnobs read_solution(const toml::table& table, const std::string& file, const Step& step);
 
+// A lesson's [[draw]], in the same form: what a student's seed may have instead of the lesson's
+// own.
+TurnedKnobs read_draw(const toml::table& table, const std::string& file);
+
 // Throws InputError where the lesson does not show a knob that the step's solution turns.
 void check_shown(const Lesson& lesson, const Step& step);
 

@@ -165,6 +165,59 @@ TEST_CASE("a seed that teaches something else is found among those that students
     CHECK_THAT(finding.sentence, Catch::Contains("on h200-1 with seed 11"));
 }
 
+TEST_CASE("another seed than the lesson's draws other knobs, in turn, and flags go over them") {
+  const Edit draws{"[[step]]",
+                   "[[draw]]\ncommon.copy.count = 4\n\n"
+                   "[[draw]]\ncommon.copy.count = 5\nB.copy.bytes = \"32 MiB\"\n\n[[step]]"};
+  const Edited edited(std::vector<Edit>{draws});
+  const Lesson lesson = scenario::load_lesson(edited.file());
+  const auto counts = [&](const char* label, std::int64_t seed) {
+    program::Config flags;
+    flags.set("seed", seed);
+    return lesson.side(label, flags).whole("copy.count");
+  };
+  CHECK(lesson.side("A").whole("copy.count") == 3);
+  for (const char* label : {"A", "B"}) {
+    std::vector<std::int64_t> drawn;
+    for (std::int64_t seed = 0; seed < 5; ++seed) drawn.push_back(counts(label, seed));
+    CHECK(drawn == std::vector<std::int64_t>{3, 4, 5, 3, 4});
+  }
+  program::Config flags;
+  flags.set_text("seed=2");
+  CHECK(lesson.side("A", flags).whole("copy.bytes") == 64 << 20);
+  CHECK(lesson.side("B", flags).whole("copy.bytes") == 32 << 20);
+  CHECK(lesson.turned("B", lesson.side("B", flags)) == flags);
+  // What was the lesson's own is turned where the seed draws another.
+  flags.set_text("copy.count=3");
+  CHECK(lesson.side("B", flags).whole("copy.count") == 3);
+  CHECK(lesson.turned("B", lesson.side("B", flags)) == flags);
+  CHECK(lesson.turned("B", lesson.side("B")).values().empty());
+}
+
+TEST_CASE("a draw sets knobs of the sides, and neither the machine nor the seed") {
+  const auto error_with = [](const std::string& draw) {
+    return error_of("[[step]]", "[[draw]]\n" + draw + "\n\n[[step]]");
+  };
+  CHECK(error_with("common.copy.count = 4") == "no error");
+  CHECK_THAT(error_with(""), Catch::Contains("a draw sets a knob"));
+  CHECK_THAT(error_with("common.copy.cuont = 4"), Catch::Contains("did you mean copy.count?"));
+  CHECK_THAT(error_with("C.copy.count = 4"), Catch::Contains("a draw has no key C"));
+  CHECK_THAT(error_with("B.machine = \"t4-1\""), Catch::Contains("leaves machine as it is"));
+  CHECK_THAT(error_with("common.seed = 4"), Catch::Contains("leaves seed as it is"));
+}
+
+TEST_CASE("a draw that teaches something else is found by the seed that draws it") {
+  const Edit here{"level = \"worked\"", "level = \"worked\"\nmachines = [\"h200-1\"]"};
+  const Edit announced{"depends = \"Machines", "# depends = \"Machines"};
+  const auto drawn = [](const std::string& draw) {
+    return Edit{"[[step]]", "[[draw]]\n" + draw + "\n\n[[step]]"};
+  };
+  CHECK(findings_of({here, announced, drawn("common.copy.count = 4")}).empty());
+  const std::string findings = findings_of({here, announced, drawn("common.copy.bytes = 4096")});
+  CHECK_THAT(findings, Catch::Contains("on h200-1 with seed 1"));
+  CHECK_THAT(findings, Catch::Contains("step vary is done before the knob is turned"));
+}
+
 TEST_CASE("the checks of a lesson find what would mislead a learner") {
   const auto contains = [](const std::string& text) { return Catch::Contains(text); };
   CHECK_THAT(findings_of("ratio(A.time.h2d, B.time.h2d) < 1.2", "1 < 2"),

@@ -123,8 +123,8 @@ program::Config turned(const program::Config& config, const program::Config& bas
 scenario::TurnedKnobs Workspace::opened_with() const {
   scenario::TurnedKnobs knobs;
   if (!lesson_) return knobs;
-  knobs.a = turned(base_config(0), lesson_->lesson.side(SideModel::label_of(0)));
-  knobs.b = turned(base_config(1), lesson_->lesson.side(SideModel::label_of(1)));
+  knobs.a = lesson_->lesson.turned(SideModel::label_of(0), base_config(0));
+  knobs.b = lesson_->lesson.turned(SideModel::label_of(1), base_config(1));
   return knobs;
 }
 

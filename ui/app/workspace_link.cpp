@@ -34,11 +34,14 @@ scenario::Link Workspace::link() const {
     link.step = lesson_->progress.step() + 1;
   }
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    const program::Config base =
-        lesson_ ? lesson_->lesson.side(SideModel::label_of(i)) : program::Config();
+    const program::Config& config = sides_[i].config;
     program::Config& knobs = i == 0 ? link.knobs.a : link.knobs.b;
-    for (const std::string& name : program::differing_knobs(sides_[i].config, base))
-      knobs.set(name, sides_[i].config.value(name));
+    if (lesson_) {
+      knobs = lesson_->lesson.turned(SideModel::label_of(i), config);
+      continue;
+    }
+    for (const std::string& name : program::differing_knobs(config, program::Config()))
+      knobs.set(name, config.value(name));
   }
   return link;
 }
@@ -76,8 +79,13 @@ void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
 void Workspace::turn_as_linked() {
   const scenario::TurnedKnobs knobs = std::exchange(linked_, {});
   for (std::size_t i = 0; i < sides_.size(); ++i) {
+    const program::Config& linked = i == 0 ? knobs.a : knobs.b;
     program::Config config = sides_[i].config;
-    config.override_with(i == 0 ? knobs.a : knobs.b);
+    // With the seed of who sent it comes what that seed draws.
+    if (lesson_ && linked.is_set("seed"))
+      config = lesson_->lesson.side(SideModel::label_of(i), linked);
+    else
+      config.override_with(linked);
     if (config == sides_[i].config) continue;
     remember("link");
     sides_[i].config = std::move(config);

@@ -19,6 +19,7 @@ bool same_question(const scenario::Step& a, const scenario::Step& b) {
 // What was answered and what was run stays true: only words and expressions are others.
 bool same_course(const scenario::Lesson& a, const scenario::Lesson& b) {
   if (!(a.common == b.common && a.side_a == b.side_a && a.side_b == b.side_b)) return false;
+  if (a.draws != b.draws) return false;
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
                     [](const scenario::Step& one, const scenario::Step& other) {
                       return one.id == other.id && one.kind == other.kind &&
