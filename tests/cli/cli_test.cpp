@@ -46,6 +46,21 @@ TEST_CASE("run prints one JSON object of both sides, and nothing else on standar
         2 * metrics_b["time.h2d"]["value"].get<double>());
 }
 
+TEST_CASE("a lesson's knobs are those that its seed draws, in a run, from a link and on a sheet") {
+  const auto kernel = [](const std::string& what) {
+    const Result result = run(what + " --json");
+    REQUIRE(result.code == 0);
+    return json::parse(result.out)["runs"]["B"]["config"]["launch.kernel_ns"];
+  };
+  const json own = kernel("run launch-bound"), drawn = kernel("run launch-bound --seed 1");
+  CHECK(own != drawn);
+  CHECK(kernel("run launch-bound --set seed=1") == drawn);
+  CHECK(kernel("run 'trainscope:1?lesson=launch-bound&seed=1'") == drawn);
+  CHECK(kernel("run launch-bound --seed 1 --set launch.kernel_ns=4000") == 4000);
+  CHECK(run("handout launch-bound --no-answers --seed 1 --out -").out !=
+        run("handout launch-bound --no-answers --seed 4 --out -").out);
+}
+
 TEST_CASE("the same inputs and seed give byte-equal trace files") {
   const Folder folder;
   const std::string first = folder.file("first.json"), second = folder.file("second.json");

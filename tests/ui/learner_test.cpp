@@ -72,6 +72,34 @@ TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
   CHECK(grade.notes.empty());
 }
 
+TEST_CASE("a student's seed draws knobs of her own, and her answers name the seed alone") {
+  const test::TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.set_student("Ada");
+  workspace.keep_learner_in(folder.path());
+  workspace.open_lesson(scenario::find_lesson("launch-bound"));
+  const scenario::Lesson& lesson = workspace.lesson()->lesson;
+  const scenario::TurnedKnobs* drawn = lesson.drawn(scenario::seed_of_student("Ada"));
+  REQUIRE(drawn);
+  workspace.next_step();
+  answer(workspace, 0);
+  workspace.next_step();
+  workspace.run_lesson();
+  wait_until_idle(workspace);
+  CHECK_FALSE(workspace.knobs_changed());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const program::Config& config = workspace.sides()[i].run->config;
+    for (const auto& [name, value] : drawn->of(SideModel::label_of(i)).values())
+      CHECK(config.value(name) == value);
+    CHECK_FALSE(program::differing_knobs(config, lesson.side(SideModel::label_of(i))).empty());
+  }
+  const scenario::Answers answers =
+      scenario::load_answers(workspace.learner().file_of("launch-bound"));
+  CHECK(answers.knobs.a.values().size() == 1);
+  CHECK(answers.knobs.a.is_set("seed"));
+  CHECK(scenario::Grader().grade(answers).notes.empty());
+}
+
 TEST_CASE("a task that other knobs did is not reached, and its card says which to set back") {
   Workspace workspace([] {});
   workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));

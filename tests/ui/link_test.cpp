@@ -42,6 +42,23 @@ TEST_CASE("a link opens the lesson at its step, run, with the knobs that were tu
         student.lesson()->lesson.side(SideModel::label_of(0)));
 }
 
+TEST_CASE("a link with a seed brings what that seed draws, whoever opens it") {
+  Workspace lecturer([] {});
+  lecturer.open_link(scenario::parse_link("trainscope:1?lesson=launch-bound&step=4&seed=1"));
+  wait_until_idle(lecturer);
+  const double drawn = lecturer.sides()[0].config.number("launch.kernel_ns");
+  CHECK(drawn != lecturer.lesson()->lesson.side("A").number("launch.kernel_ns"));
+  CHECK(sent(lecturer).knobs.a.values().size() == 1);
+  Workspace student([] {});
+  student.set_student("Ada");  // her own seed draws another
+  student.open_link(sent(lecturer));
+  wait_until_idle(student);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(student.sides()[i].config == lecturer.sides()[i].config);
+    CHECK(student.sides()[i].run->config.number("launch.kernel_ns") == drawn);
+  }
+}
+
 TEST_CASE("a link to a step before the run gives nothing away, and turns its knobs after it") {
   Workspace workspace([] {});
   workspace.open_link(
