@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -149,4 +150,24 @@ TEST_CASE("a solution that does not hold on another machine is not told there") 
   CHECK(scenario::solve_steps(lesson, sides).size() == 1);
   lesson.steps[6].done_expect = scenario::Expression::parse("A.copy.count > 3");
   CHECK(scenario::solve_steps(lesson, sides).empty());
+}
+
+TEST_CASE("no knob of a problem's solution reaches its goal alone, and each track has a problem") {
+  std::set<std::string> tracks;
+  for (const Lesson& lesson : scenario::all_lessons()) {
+    if (lesson.level != "problem") continue;
+    const test::Pair pair = test::run_on(lesson, lesson.common.word("machine"));
+    const scenario::Sides sides{&pair.a, &pair.b};
+    for (const scenario::Step& step : lesson.steps) {
+      if (!step.goal || step.solution->a.values().size() < 2) continue;
+      tracks.insert(lesson.track);
+      for (const auto& [name, value] : step.solution->a.values()) {
+        CAPTURE(lesson.id, name);
+        scenario::TurnedKnobs one;
+        one.a.set(name, value);
+        CHECK_FALSE(scenario::is_reached(*step.goal, scenario::solve(one, sides).sides));
+      }
+    }
+  }
+  CHECK(tracks == std::set<std::string>{"T1", "T2", "T3", "T4", "T5"});
 }
