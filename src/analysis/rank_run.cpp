@@ -253,8 +253,9 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
     throw InputError(
         "ranks that differ (straggler.*, uneven_batches) are carried out by one process; start it "
         "without torchrun");
-  if (train::is_hybrid(config))  // throws where groups of so many ranks would not be alike
-    train::shard_degree(config, train::machine_of(config), place.ranks);
+  // They throw where groups of so many ranks would not be alike.
+  if (train::is_hybrid(config)) train::shard_degree(config, train::machine_of(config), place.ranks);
+  if (train::is_grid(config)) train::tensor_degree(config, train::machine_of(config), place.ranks);
   return config;
 }
 

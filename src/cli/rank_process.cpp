@@ -59,7 +59,8 @@ RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& reques
                          visible_gpu(place.local_rank, std::getenv("CUDA_VISIBLE_DEVICES")));
   // For both sides, which are compared.
   if (!std::getenv(cuda::kNcclInOrder) && std::ranges::any_of(sides, [](const auto& side) {
-        return train::is_hybrid(side.second) || train::trains_in_stages(side.second);
+        return train::is_hybrid(side.second) || train::is_grid(side.second) ||
+               train::trains_in_stages(side.second);
       }))
     platform::set_variable(cuda::kNcclInOrder, "1");
   const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());

@@ -124,7 +124,8 @@ Execution::Execution(const program::Program& program, const machine::Machine& ma
   if (program.data.name.empty() || program.timing_only) return;
   const host::DataSets sets(program.data);
   for (int rank = 0; rank < ranks_of(program); ++rank)
-    batches_.push_back(std::make_unique<host::BatchSource>(program.data, sets, rank));
+    batches_.push_back(
+        std::make_unique<host::BatchSource>(program.data, sets, rank / program.gpus_of_batch));
 }
 
 Execution::~Execution() {

@@ -58,7 +58,8 @@ void Calculation::operator()(const program::CopyPart& f) {
 void Calculation::operator()(const program::CopyRuns& f) {
   const Values x = in(0);
   auto to = out(0).begin();
-  const std::int64_t first = f.first + f.rank_step * interpreter_.rank_;
+  const int rank = interpreter_.rank_ % interpreter_.program_.gpus_of_batch;
+  const std::int64_t first = f.first + f.rank_step * rank;
   for (std::int64_t o = 0; o < f.outer; ++o)
     for (std::int64_t i = 0; i < f.inner; ++i) {
       const std::int64_t place = first + o * f.outer_step + i * f.inner_step;

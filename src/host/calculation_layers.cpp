@@ -213,7 +213,7 @@ void Calculation::operator()(const program::Dropout& f) {
                               : interpreter_.stores_[operation_.reads[1]].whole.front();
   if (draws) {
     std::uint64_t& drawn = interpreter_.drawn_on(operation_.writes[0]);
-    const std::int64_t rank = f.ranks > 1 ? f.rank + interpreter_.rank_ : 0;
+    const std::int64_t rank = (f.rank + interpreter_.rank_) % f.ranks;
     place = static_cast<std::int64_t>(drawn) + rank * f.elements;
     drawn += static_cast<std::uint64_t>(f.ranks * f.elements);
   }

@@ -86,13 +86,13 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
       sets_(sets),
       rank_(rank),
       stores_(program.buffers.size()) {
-  if (sets_.train) batches_.try_emplace(0, program.data, sets_, rank_);
+  if (sets_.train) batches_of(0);
   initialise(rank);
 }
 
-BatchSource& Interpreter::batches_of(program::Index buffer) {
-  return batches_.try_emplace(program_.buffers[buffer].device, program_.data, sets_, rank_)
-      .first->second;
+BatchSource& Interpreter::batches_of(int device) {
+  const int reader = rank_ / program_.gpus_of_batch;  // ranks that share batches read the same
+  return batches_.try_emplace(device, program_.data, sets_, reader).first->second;
 }
 
 Interpreter::~Interpreter() = default;
@@ -127,7 +127,7 @@ double Interpreter::value(program::Index buffer) const {
 void Interpreter::load(const program::LoadBatch& load) {
   const BatchSource::Batch batch{stores_[load.x].values, stores_[load.x].whole,
                                  stores_[load.y].whole};
-  batches_of(load.x).read(load.batch, load.test, batch);
+  batches_of(program_.buffers[load.x].device).read(load.batch, load.test, batch);
   cast(format_of(program_.buffers[load.x].type), batch.values, workers_);
 }
 

@@ -33,6 +33,7 @@ struct DataSets {
 class BatchSource {
  public:
   // Throws InputError for a data set that has fewer samples than a batch.
+  // `rank`: of those that read samples of their own.
   BatchSource(const program::DataSource& source, DataSets sets, int rank);
 
   struct Batch {
@@ -104,7 +105,7 @@ class Interpreter : public program::Numbers {
   std::uint64_t& drawn_on(program::Index buffer);
   // Room of `size` numbers, until the operation is over.
   Results room(std::size_t size);
-  BatchSource& batches_of(program::Index buffer);
+  BatchSource& batches_of(int device);
   bool is_loss(program::Index buffer) const;
 
   const program::Program& program_;

@@ -199,7 +199,9 @@ void add_model_knobs(Table& t) {
       .into(t);
   whole("batch_size", 64, 1, 1 << 22)
       .pytorch("batch_size")
-      .help("samples a step (a rank with DDP, in all with DataParallel)")
+      .help(
+          "samples a step (a rank with DDP, a tensor group with tensor.degree, in all with "
+          "DataParallel)")
       .into(t);
 }
 

@@ -72,6 +72,13 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
           "scatters once")
       .into(t);
+  whole("tensor.degree", 0, 0, 1024)
+      .pytorch("init_device_mesh(mesh_dim_names=(\"dp\", \"tp\"))")
+      .help(
+          "ranks that share each layer, neighbours; the others hold the same parts, take batches "
+          "of "
+          "their own, and DDP sums gradients with them. 0: all share")
+      .into(t);
   flag("tensor.sequence_parallel", false)
       .pytorch("SequenceParallel")
       .help(

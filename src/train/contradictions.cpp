@@ -87,6 +87,10 @@ void refuse_with_pipeline(const program::Config& config) {
 // What asks the ranks for more than their parts.
 void refuse_with_tensor_parallel(const program::Config& config) {
   if (config.word("parallel.strategy") != "tensor") return;
+  if (config.flag("collective.expanded") && is_grid(config))
+    throw InputError(
+        "collective.expanded is not built for the groups of tensor.degree; set one of the two "
+        "back");
   refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(

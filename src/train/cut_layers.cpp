@@ -103,8 +103,8 @@ class Cutter {
   std::int64_t part_of(std::int64_t number, const char* what) const {
     if (number % ranks_ != 0)
       throw InputError(
-          fmt::format("parallel.world_size = {} cannot share out {} {} in equal parts; set a "
-                      "number that divides {}",
+          fmt::format("{} ranks of tensor parallelism cannot share out {} {} in equal parts; set "
+                      "parallel.world_size or tensor.degree to a number that divides {}",
                       ranks_, number, what, number));
     return number / ranks_;
   }
@@ -190,7 +190,8 @@ Graph build_own_model(const program::Config& config, const TrainSettings& settin
                       std::int64_t samples) {
   Graph whole = build_model(config, settings.data, samples);
   if (!settings.tensor_parallel) return whole;
-  const Graph cut = cut_layers(whole, settings.tensor_ranks);
+  Graph cut = cut_layers(whole, settings.tensor_ranks);
+  cut.sums_in_backward = settings.ddp;
   return settings.sequence_parallel ? cut_sequence(cut) : cut;
 }
 

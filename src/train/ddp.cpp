@@ -23,9 +23,10 @@ constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was
 }  // namespace
 
 Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-         const ModelBuffers& model, const std::vector<ParameterId>& hooks, int ranks)
+         const ModelBuffers& model, const std::vector<ParameterId>& hooks,
+         const TrainSettings& settings)
     : program_(program),
-      ranks_(ranks),
+      ranks_(settings.ranks),
       type_(program.buffers[model.parameters.front()].type),
       caps_(bucket_caps(config)),
       compiled_(!hooks.empty()),
@@ -35,9 +36,8 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
       communicator_(static_cast<Index>(program.communicators.size())),
       stream_(static_cast<Index>(program.streams.size())),
       first_event_(program.events) {
-  add_communicator(program, config, ranks);
-  program.streams.push_back(nccl_stream(0));
-  if (CompressHook::is_wanted(config)) hook_.emplace(program, config, ranks);
+  add_group(config, settings);
+  if (CompressHook::is_wanted(config)) hook_.emplace(program, config, ranks_);
   find_parameters(graph, model, hooks);
   program_.events += static_cast<Index>(parameters_.size());  // one a bucket, at most
   std::vector<std::int64_t> bytes;
@@ -46,6 +46,16 @@ Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& 
   program_.first_buckets = make_buckets(first, "bucket of the first backward");
   use(first, program_.first_buckets);
   if (find_unused_) program_.buckets = program_.first_buckets;
+}
+
+void Ddp::add_group(const program::Config& config, const TrainSettings& settings) {
+  if (settings.tensor_parallel) {
+    add_counterparts(program_, config, settings.processes(), settings.tensor_ranks).name =
+        "data-parallel group";
+  } else {
+    add_communicator(program_, config, ranks_);
+  }
+  program_.streams.push_back(nccl_stream(0, static_cast<int>(communicator_)));
 }
 
 void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model,

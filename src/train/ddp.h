@@ -23,6 +23,7 @@
 #include "train/ddp_buckets.h"
 #include "train/graph.h"
 #include "train/tape.h"
+#include "train/train_settings.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -30,10 +31,12 @@ namespace trainscope::train {
 class Ddp {
  public:
   // Adds the communicator, its stream and the buffers and kernels to a program whose model has been
-  // added. `hooks`: of a compiled model, hook_order.h. Throws InputError for a parameter that
+  // added. Where tensor groups share the model, the communicator is of the ranks that have the same
+  // part of it. `hooks`: of a compiled model, hook_order.h. Throws InputError for a parameter that
   // backward never reaches.
   Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-      const ModelBuffers& model, const std::vector<ParameterId>& hooks, int ranks);
+      const ModelBuffers& model, const std::vector<ParameterId>& hooks,
+      const TrainSettings& settings);
 
   // model = DistributedDataParallel(model).
   void construct(ThreadWriter& main);
@@ -50,6 +53,7 @@ class Ddp {
   bool gradients_are_views() const { return views_; }
 
  private:
+  void add_group(const program::Config& config, const TrainSettings& settings);
   void find_parameters(const Graph& graph, const ModelBuffers& model,
                        const std::vector<ParameterId>& hooks);
   void add_kernels(std::size_t bucket);

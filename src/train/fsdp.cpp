@@ -52,18 +52,13 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
 
 // Named as the dimensions of PyTorch's mesh are.
 void Fsdp::add_groups(const program::Config& config) {
-  program::Communicator& shards = add_communicator(program_, config, shards_of_each_);
   program_.streams.push_back(nccl_stream(0));
-  if (!has_replicas()) return;
-  shards.name = "shard group";
-  shards.groups = ranks_ / shards_of_each_;
-  shards.apart = shards_of_each_;
-  for (int gpu = 0; gpu < shards_of_each_; ++gpu) shards.gpus.push_back(gpu);
-  program::Communicator& replicas = add_communicator(program_, config, ranks_ / shards_of_each_);
-  replicas.name = "replicate group";
-  replicas.groups = shards_of_each_;
-  replicas.apart = 1;
-  for (int gpu = 0; gpu < ranks_; gpu += shards_of_each_) replicas.gpus.push_back(gpu);
+  if (!has_replicas()) {
+    add_communicator(program_, config, ranks_);
+    return;
+  }
+  add_neighbours(program_, config, ranks_, shards_of_each_).name = "shard group";
+  add_counterparts(program_, config, ranks_, shards_of_each_).name = "replicate group";
   reduce_stream_ = static_cast<Index>(program_.streams.size());
   program_.streams.push_back(nccl_stream(0, 1));
 }

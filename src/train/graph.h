@@ -59,7 +59,10 @@ struct Graph {
   std::int64_t rows = 0;      // that the loss is the mean of
   std::int64_t classes = 0;
   ValueId logits = 0;
-  int ranks = 1;                     // that share out the layers that are cut
+  int ranks = 1;  // that share out the layers that are cut
+  // Parts of gradients by tokens are summed over them there, and not by the optimizer: what comes
+  // behind backward takes gradients as they are.
+  bool sums_in_backward = false;
   std::vector<std::string> listing;  // how a learner writes the model
   std::string blocks;                // and the modules that are its blocks
 

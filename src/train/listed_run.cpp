@@ -7,7 +7,7 @@
 namespace trainscope::train {
 
 int ListedRun::processes() const {
-  return std::max({settings.ranks, settings.pipeline_ranks, settings.tensor_ranks});
+  return settings.processes();
 }
 
 bool ListedRun::several_nodes() const {

@@ -20,28 +20,43 @@ std::vector<std::int64_t> divisors_of(std::int64_t number) {
 }
 
 // One rank stands for all: their groups have to be alike.
-void check_shard_groups(const machine::Machine& machine, std::int64_t degree, std::int64_t ranks) {
+void check_groups(const machine::Machine& machine, const char* knob, std::int64_t degree,
+                  std::int64_t ranks) {
   const std::int64_t node = machine.gpu_count;
   if (degree > ranks)
-    throw InputError(fmt::format(
-        "fsdp.shard_degree = {} is more than parallel.world_size = {}; write {}, or 0 for all",
-        degree, ranks, ranks));
+    throw InputError(
+        fmt::format("{} = {} is more than parallel.world_size = {}; write {}, or 0 for all", knob,
+                    degree, ranks, ranks));
   if (ranks % degree != 0)
     throw InputError(
-        fmt::format("fsdp.shard_degree = {} does not divide {} ranks into equal groups; write one "
-                    "of {}, or 0 for all",
-                    degree, ranks, fmt::join(divisors_of(ranks), ", ")));
+        fmt::format("{} = {} does not divide {} ranks into equal groups; write one of {}, or 0 for "
+                    "all",
+                    knob, degree, ranks, fmt::join(divisors_of(ranks), ", ")));
   if (degree == ranks || ranks <= node) return;
   if (ranks % node != 0)
-    throw InputError(
-        fmt::format("{} ranks do not fill their nodes of {} GPUs, and groups of fsdp.shard_degree "
-                    "= {} would differ; write parallel.world_size = {}, or fsdp.shard_degree = 0",
-                    ranks, node, degree, (ranks + node - 1) / node * node));
+    throw InputError(fmt::format(
+        "{} ranks do not fill their nodes of {} GPUs, and groups of {} = {} would differ; write "
+        "parallel.world_size = {}, or {} = 0",
+        ranks, node, knob, degree, (ranks + node - 1) / node * node, knob));
   if (node % degree != 0 && degree % node != 0)
     throw InputError(
-        fmt::format("fsdp.shard_degree = {} puts some groups into one node of {} GPUs and others "
-                    "across two; write a divisor or a multiple of {}, or 0 for all",
-                    degree, node, node));
+        fmt::format("{} = {} puts some groups into one node of {} GPUs and others across two; "
+                    "write a divisor or a multiple of {}, or 0 for all",
+                    knob, degree, node, node));
+}
+
+int degree_of(const program::Config& config, const char* knob, const machine::Machine& machine,
+              int ranks) {
+  const std::int64_t degree = config.whole(knob);
+  if (degree == 0) return ranks;
+  check_groups(machine, knob, degree, ranks);
+  return static_cast<int>(degree);
+}
+
+bool has_groups(const program::Config& config, const char* strategy, const char* knob) {
+  const std::int64_t degree = config.whole(knob);
+  return trains_by_processes(config) && config.word("parallel.strategy") == strategy &&
+         degree > 0 && degree != config.whole("parallel.world_size");
 }
 
 }  // namespace
@@ -59,16 +74,19 @@ bool trains_in_stages(const program::Config& config) {
 }
 
 bool is_hybrid(const program::Config& config) {
-  const std::int64_t degree = config.whole("fsdp.shard_degree");
-  return trains_by_processes(config) && config.word("parallel.strategy") == "fsdp" && degree > 0 &&
-         degree != config.whole("parallel.world_size");
+  return has_groups(config, "fsdp", "fsdp.shard_degree");
+}
+
+bool is_grid(const program::Config& config) {
+  return has_groups(config, "tensor", "tensor.degree");
 }
 
 int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
-  const std::int64_t degree = config.whole("fsdp.shard_degree");
-  if (degree == 0) return ranks;
-  check_shard_groups(machine, degree, ranks);
-  return static_cast<int>(degree);
+  return degree_of(config, "fsdp.shard_degree", machine, ranks);
+}
+
+int tensor_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
+  return degree_of(config, "tensor.degree", machine, ranks);
 }
 
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
@@ -81,6 +99,24 @@ program::Communicator& add_communicator(program::Program& program, const program
   communicator.channels = static_cast<int>(config.whole("collective.channels"));
   communicator.peer_to_peer = config.flag("collective.p2p");
   return program.communicators.emplace_back(std::move(communicator));
+}
+
+program::Communicator& add_neighbours(program::Program& program, const program::Config& config,
+                                      int ranks, int degree) {
+  program::Communicator& group = add_communicator(program, config, degree);
+  group.groups = ranks / degree;
+  group.apart = degree;
+  for (int gpu = 0; gpu < degree; ++gpu) group.gpus.push_back(gpu);
+  return group;
+}
+
+program::Communicator& add_counterparts(program::Program& program, const program::Config& config,
+                                        int ranks, int degree) {
+  program::Communicator& group = add_communicator(program, config, ranks / degree);
+  group.groups = degree;
+  group.apart = 1;
+  for (int gpu = 0; gpu < ranks; gpu += degree) group.gpus.push_back(gpu);
+  return group;
 }
 
 program::Stream nccl_stream(int rank, int others) {

@@ -24,13 +24,25 @@ bool trains_in_stages(const program::Config& config);
 // With FSDP's parameters shared by fewer ranks than there are, in groups alike.
 bool is_hybrid(const program::Config& config);
 
-// Of so many ranks, those that share FSDP's parameters. Throws InputError where groups of them
-// would not be alike.
+// With tensor parallelism among fewer ranks than there are, and DistributedDataParallel between
+// them.
+bool is_grid(const program::Config& config);
+
+// Of so many ranks, those that share FSDP's parameters, or those that share a model's layers.
+// Throws InputError where groups of them would not be alike.
 int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks);
+int tensor_degree(const program::Config& config, const machine::Machine& machine, int ranks);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
                                         int ranks);
+
+// Of so many ranks in groups of `degree` neighbours, a group of these and one of the ranks that
+// have the same place in each: rank 0's, which stand for those that are alike.
+program::Communicator& add_neighbours(program::Program& program, const program::Config& config,
+                                      int ranks, int degree);
+program::Communicator& add_counterparts(program::Program& program, const program::Config& config,
+                                        int ranks, int degree);
 
 // Of a rank, on the GPU of its number, which has so many of them already.
 program::Stream nccl_stream(int rank, int others = 0);

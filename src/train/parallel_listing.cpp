@@ -18,17 +18,20 @@ const program::Attention* attention_of(const Graph& graph) {
   return nullptr;
 }
 
-ParallelLines ddp_lines(const program::Config& config, const std::string& device) {
-  std::string text = fmt::format("model = DistributedDataParallel(model, device_ids=[{}]", device);
+// `more`: arguments behind the device.
+void add_ddp(ParallelLines& all, const program::Config& config, const std::string& device,
+             const char* more = "") {
+  std::string text =
+      fmt::format("model = DistributedDataParallel(model, device_ids=[{}]{}", device, more);
   if (config.is_set("ddp.bucket_cap_mb"))
     text += fmt::format(", bucket_cap_mb={}", config.number("ddp.bucket_cap_mb"));
   for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
     if (config.flag(std::string("ddp.") + word)) text += fmt::format(", {}=True", word);
   if (!config.flag("ddp.broadcast_buffers")) text += ", broadcast_buffers=False";
-  ParallelLines all{{text + ")"}, 0};
+  all.ddp = all.lines.size();
+  all.lines.push_back(text + ")");
   if (const std::string& hook = config.word("ddp.comm_hook"); hook != "none")
     all.lines.push_back(fmt::format("model.register_comm_hook(None, default_hooks.{}_hook)", hook));
-  return all;
 }
 
 ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& settings,
@@ -162,14 +165,14 @@ std::string name_outside(const Graph& graph, const Layer& layer) {
 }
 
 // What is outside of the blocks: where the sequence is cut, and where it is whole again.
-void add_ends(ParallelLines& all, const Graph& graph) {
+void add_ends(ParallelLines& all, const Graph& graph, const char* mesh) {
   const auto has_part = [&](ValueId value) { return graph.is_part(value); };
   const auto drops = [](const Layer& layer) {
     return std::holds_alternative<program::Dropout>(layer.function);
   };
   if (std::ranges::any_of(graph.layers, drops))
     all.lines.push_back("    # and each nn.Dropout: SequenceParallel(use_local_output=True)");
-  all.lines.push_back("parallelize_module(model, mesh, {");
+  all.lines.push_back(fmt::format("parallelize_module(model, {}, {{", mesh));
   for (const Layer& layer : graph.layers) {
     if (layer.block > 0) continue;
     const std::string name = name_outside(graph, layer);
@@ -189,8 +192,13 @@ void add_ends(ParallelLines& all, const Graph& graph) {
 // Each layer on a line: what is cut how is the lesson.
 ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   ParallelLines all;
+  const char* mesh = settings.ddp ? "mesh[\"tp\"]" : "mesh";
   all.lines.push_back(
-      fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
+      settings.ddp
+          ? fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"dp\", "
+                        "\"tp\"))",
+                        settings.ranks, settings.tensor_ranks)
+          : fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
   const std::vector<CutName> names = cut_names(graph);
   const program::Attention* attention = attention_of(graph);
   if (attention && attention->packed) add_what_is_prepared(all, names);
@@ -200,12 +208,12 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   const bool in_blocks = attention != nullptr;
   if (in_blocks) all.lines.push_back(fmt::format("for block in {}:", graph.blocks));
   all.own = all.lines.size();
-  all.lines.push_back(fmt::format("{}parallelize_module({}, mesh, plan)", in_blocks ? "    " : "",
-                                  in_blocks ? "block" : "model"));
+  all.lines.push_back(fmt::format("{}parallelize_module({}, {}, plan)", in_blocks ? "    " : "",
+                                  in_blocks ? "block" : "model", mesh));
   if (in_blocks)
     all.lines.push_back(
         fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks));
-  if (settings.sequence_parallel) add_ends(all, graph);
+  if (settings.sequence_parallel) add_ends(all, graph, mesh);
   return all;
 }
 
@@ -226,12 +234,14 @@ ParallelLines data_parallel_lines(const TrainSettings& settings) {
 ParallelLines parallel_lines(const program::Config& config, const TrainSettings& settings,
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device) {
-  if (settings.ddp) return ddp_lines(config, device);
   if (settings.fsdp) return fsdp_lines(config, settings, graph);
   if (settings.pipeline) return pipeline_lines(config, settings, stages);
-  if (settings.tensor_parallel) return tensor_lines(settings, graph);
   if (settings.dp) return data_parallel_lines(settings);
-  return {};
+  ParallelLines all;
+  if (settings.tensor_parallel) all = tensor_lines(settings, graph);
+  if (settings.ddp)
+    add_ddp(all, config, device, settings.tensor_parallel ? ", device_mesh=mesh[\"dp\"]" : "");
+  return all;
 }
 
 const char* listed_parameters(const TrainSettings& settings) {

@@ -18,6 +18,7 @@ struct ParallelLines {
   std::vector<std::string> lines;
   // Of them, the one by which a rank gets what it holds: its wrapped model, its parts, its stages.
   std::size_t own = kNone;
+  std::size_t ddp = kNone;  // and the one that wraps it for DistributedDataParallel
 };
 
 // `device`: how a rank names its GPU, "rank" or "local_rank". None for training on one GPU.

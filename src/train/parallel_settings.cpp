@@ -49,6 +49,16 @@ void read_data_parallel(const machine::Machine& machine, std::int64_t asked,
   settings.all_gpus = asked == machine.gpu_count;
 }
 
+// FSDP asks for it by another name.
+void check_no_sync(const TrainSettings& settings) {
+  if (!settings.no_sync || settings.accumulate > 1) return;
+  throw InputError(
+      fmt::format("{} leaves out the sums of all batches but the last before an update, and "
+                  "accumulate_steps is 1; set accumulate_steps = 4, or {}",
+                  settings.fsdp ? "fsdp.gradient_sync = last" : "ddp.no_sync",
+                  settings.fsdp ? "fsdp.gradient_sync = each" : "ddp.no_sync = false"));
+}
+
 void read_processes(const program::Config& config, const machine::Machine& machine,
                     std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
@@ -60,12 +70,7 @@ void read_processes(const program::Config& config, const machine::Machine& machi
   check_odd_rank(config, settings);
   const bool last = settings.fsdp && config.word("fsdp.gradient_sync") == "last";
   settings.no_sync = last || (settings.ddp && config.flag("ddp.no_sync"));
-  if (settings.no_sync && settings.accumulate == 1)
-    throw InputError(
-        fmt::format("{} leaves out the sums of all batches but the last before an update, and "
-                    "accumulate_steps is 1; set accumulate_steps = 4, or {}",
-                    last ? "fsdp.gradient_sync = last" : "ddp.no_sync",
-                    last ? "fsdp.gradient_sync = each" : "ddp.no_sync = false"));
+  check_no_sync(settings);
 }
 
 // What ScheduleInterleaved1F1B asks for; and stages that send to one another.
@@ -113,7 +118,7 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
   check_straggler(config, settings.pipeline_ranks);
 }
 
-void check_sequence(const program::Config& config, std::int64_t tokens, std::int64_t ranks) {
+void check_sequence(const program::Config& config, std::int64_t tokens, int ranks) {
   if (tokens == 0)
     throw InputError("tensor.sequence_parallel shares out the tokens of a text, and model.name = " +
                      config.word("model.name") +
@@ -121,20 +126,25 @@ void check_sequence(const program::Config& config, std::int64_t tokens, std::int
   if (tokens % ranks != 0)
     throw InputError(
         "tensor.sequence_parallel cannot share out model.seq_len = " + std::to_string(tokens) +
-        " tokens to parallel.world_size = " + std::to_string(ranks) +
-        " ranks in equal parts; set a multiple of it");
+        " tokens to " + (is_grid(config) ? "tensor.degree" : "parallel.world_size") + " = " +
+        std::to_string(ranks) + " ranks in equal parts; set a multiple of it");
 }
 
-// A part of each layer on each GPU.
+// A part of each layer on each GPU of a group.
 void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
                           std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
-  settings.tensor_ranks = static_cast<int>(asked);
+  settings.tensor_ranks = tensor_degree(config, machine, static_cast<int>(asked));
+  settings.ranks = static_cast<int>(asked) / settings.tensor_ranks;
+  settings.ddp = settings.by_process = settings.ranks > 1;
+  settings.no_sync = settings.ddp && config.flag("ddp.no_sync");
   settings.sequence_parallel = config.flag("tensor.sequence_parallel");
-  if (settings.sequence_parallel) check_sequence(config, settings.data.shape.tokens, asked);
+  if (settings.sequence_parallel)
+    check_sequence(config, settings.data.shape.tokens, settings.tensor_ranks);
   settings.gpus_of_node = machine.gpu_count;
   settings.evaluates = false;
-  check_straggler(config, settings.tensor_ranks);
+  check_straggler(config, settings.processes());
+  check_no_sync(settings);
 }
 
 }  // namespace
@@ -168,7 +178,7 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
     read_processes(config, machine, asked, settings);
   }
   // Of ranks that differ, no one's commands stand for all.
-  if (std::max(settings.ranks, settings.tensor_ranks) > kMostComputedRanks || ranks_differ(config))
+  if (settings.processes() > kMostComputedRanks || ranks_differ(config))
     settings.computes = settings.evaluates = false;
   if (settings.dp) settings.evaluates = false;
 }

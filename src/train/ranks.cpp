@@ -125,12 +125,12 @@ void give_to(int rank, program::Buffer& buffer) {
   buffer.initial.part = buffer.initial.part_of(rank);
 }
 
-// What a rank computes of its own part.
-void give_to(int rank, program::Operation& operation) {
+// What a rank computes of its own part. `place`: among those that share its batches.
+void give_to(int place, program::Operation& operation) {
   if (auto* runs = std::get_if<program::CopyRuns>(&operation.function))
-    runs->first += rank * runs->rank_step;
-  auto* dropout = std::get_if<program::Dropout>(&operation.function);
-  if (dropout && dropout->ranks > 1) dropout->rank = rank;
+    runs->first += place * runs->rank_step;
+  if (auto* dropout = std::get_if<program::Dropout>(&operation.function))
+    dropout->rank = place % dropout->ranks;
 }
 
 // Of the thread of a rank with stages of its own: the marks of steps, in which all others lie.
@@ -230,7 +230,7 @@ class Joiner {
     const Mover mover(by);
     for (program::Operation operation : one.operations) {
       mover(operation);
-      give_to(rank, operation);
+      give_to(rank % one.gpus_of_batch, operation);
       all_.operations.push_back(std::move(operation));
     }
     for (std::vector<Index> payload : one.payloads) {
@@ -341,7 +341,8 @@ program::Communicator group_with(int rank, const program::Communicator& any) {
 // Where all of it is on the GPU of that rank.
 void place(program::Program& mine, int rank) {
   for (program::Buffer& buffer : mine.buffers) give_to(rank, buffer);
-  for (program::Operation& operation : mine.operations) give_to(rank, operation);
+  for (program::Operation& operation : mine.operations)
+    give_to(rank % mine.gpus_of_batch, operation);
   for (program::Stream& stream : mine.streams) stream.device = stream.rank = rank;
   for (program::Thread& thread : mine.threads) {
     thread.name += fmt::format(", rank {}", rank);

@@ -64,9 +64,17 @@ class SetupListing : ListingPart {
       return;
     }
     const std::int64_t seed = config_.whole("seed");
-    add(fmt::format("sampler = DistributedSampler({}, shuffle={}{})", data_name(settings_),
+    const std::string group = settings_.tensor_parallel ? fmt::format(", num_replicas={}, rank={}",
+                                                                      settings_.ranks, reader())
+                                                        : "";
+    add(fmt::format("sampler = DistributedSampler({}{}, shuffle={}{})", data_name(settings_), group,
                     python(config_.flag("loader.shuffle")),
                     seed == 0 ? "" : fmt::format(", seed={}", seed)));
+  }
+
+  // Who reads samples of its own: a rank, or a group of them.
+  std::string reader() const {
+    return settings_.tensor_ranks > 1 ? fmt::format("rank // {}", settings_.tensor_ranks) : "rank";
   }
 
   void write_loader() {
@@ -85,16 +93,18 @@ class SetupListing : ListingPart {
       rest += ", shuffle=True";
     if (settings_.drop_last && (settings_.computes || run_.epochs() > 1))
       rest += ", drop_last=True";
-    const char* of_ranks = settings_.ranks > 1          ? "  # of each rank"
-                           : settings_.tensor_ranks > 1 ? "  # the same on every rank"
-                                                        : "";
+    const char* of_ranks =
+        settings_.tensor_ranks > 1
+            ? (settings_.ranks > 1 ? "  # of each tensor group" : "  # the same on every rank")
+        : settings_.ranks > 1 ? "  # of each rank"
+                              : "";
     add(rest + ")" + of_ranks);
   }
 
   void write_tensors() {
     add("X, Y = load_tensors()  # all samples, in host memory");
     if (settings_.by_process && settings_.ranks > 1)
-      add(fmt::format("X, Y = X[rank::{0}], Y[rank::{0}]  # this rank's", settings_.ranks));
+      add(fmt::format("X, Y = X[{0}::{1}], Y[{0}::{1}]  # this rank's", reader(), settings_.ranks));
     if (settings_.set_on_device) return write_whole_set();
     if (config_.flag("loader.pin_memory")) add("X, Y = X.pin_memory(), Y.pin_memory()");
   }
@@ -166,7 +176,8 @@ class SetupListing : ListingPart {
         parallel_lines(config_, settings_, run_.graph, run_.stages, run_.device_number());
     for (std::size_t i = 0; i < parallel.lines.size(); ++i) {
       const std::uint16_t line = add(parallel.lines[i]);
-      if (i == parallel.own) (settings_.ddp ? lines_.ddp : lines_.model) = line;
+      if (i == parallel.own) lines_.model = line;
+      if (i == parallel.ddp) lines_.ddp = line;
     }
   }
 

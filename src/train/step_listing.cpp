@@ -128,11 +128,13 @@ class StepListing : ListingPart {
       lines_.clip =
           add(fmt::format("nn.utils.clip_grad_norm_(model.parameters(), {})", settings_.clip_norm));
     }
-    // Tensors that are whole on each rank stand beside those that are shared out.
-    if (settings_.tensor_parallel) add("with implicit_replication():");
-    text_.indent += settings_.tensor_parallel;
+    // Tensors that are whole on each rank stand beside those that are shared out, but for
+    // DistributedDataParallel, which has all as ordinary ones.
+    const bool mixed = settings_.tensor_parallel && !settings_.ddp;
+    if (mixed) add("with implicit_replication():");
+    text_.indent += mixed;
     lines_.step = add(settings_.has_scaler ? "scaler.step(optimizer)" : "optimizer.step()");
-    text_.indent -= settings_.tensor_parallel;
+    text_.indent -= mixed;
     if (lines_.unscale == 0) lines_.unscale = lines_.step;
     if (settings_.has_scaler) lines_.update_scale = add("scaler.update()");
   }

@@ -39,7 +39,7 @@ ModelBuffers add_model_buffers(program::Program& program, const Graph& graph, El
     model.gradients.push_back(parameter.trained && parameter.reached
                                   ? add(parameter, parameter.name + ".grad", Role::kGradient)
                                   : kNoIndex);
-    model.sums.push_back(parameter.by_tokens
+    model.sums.push_back(parameter.by_tokens && !graph.sums_in_backward
                              ? add(parameter, parameter.name + ".grad, summed", Role::kGradient)
                              : kNoIndex);
   }

@@ -180,7 +180,10 @@ void Tape::run_layer(const Layer& layer, bool training) {
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());
   fit_inputs(layer, inputs);
-  for (const ParameterId id : layer.parameters) inputs.push_back(parameters_[id]);
+  for (const ParameterId id : layer.parameters)
+    inputs.push_back(graph_.sums_in_backward && graph_.parameters[id].by_tokens
+                         ? gradient_summed(parameters_[id])
+                         : parameters_[id]);
   cast_inputs(function, inputs, layer.name);
   if (layer.cut == Cut::kRows && inputs.size() > 2) inputs[2] = divided(inputs[2]);
   VarId output = apply(function, inputs, layer.name, elements_given(layer), layer.side_results);

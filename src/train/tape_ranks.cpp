@@ -165,7 +165,7 @@ void Tape::run_backward_of_ranks(const Entry& entry, Index dy) {
       if (vars_[input].leaf != kNoIndex) return;  // it is there
       return arrive(input, dy);
     case Entry::Ranks::kSumOfGradients:
-      return arrive(input, sum_of(dy));
+      return arrive(input, sum_of(dy, input));
     case Entry::Ranks::kGather:
       return arrive(input, scatter(dy));
     case Entry::Ranks::kGatherSame:
@@ -179,10 +179,13 @@ void Tape::run_backward_of_ranks(const Entry& entry, Index dy) {
   }
 }
 
-Index Tape::sum_of(Index part) {
+// A parameter's is its gradient.
+Index Tape::sum_of(Index part, VarId input) {
   const program::Buffer like = program_.buffers[part];
-  const Index sum =
-      new_buffer(like.name + ", summed", like.elements(), like.type, program::Role::kActivation);
+  const bool is_leaf = vars_[input].leaf != kNoIndex;
+  const Index sum = is_leaf ? gradient_for(input)
+                            : new_buffer(like.name + ", summed", like.elements(), like.type,
+                                         program::Role::kActivation);
   emit(program::Cast{like.elements()}, like.type, {{part}, {sum}});
   mark_sent(Sent::kSummed);
   return sum;

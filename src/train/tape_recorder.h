@@ -111,7 +111,8 @@ class Tape {
   program::Index put_together(program::Index part);
   program::Index scatter(program::Index whole);
   program::Index take_part(program::Index whole);
-  program::Index sum_of(program::Index part);
+  // Of the gradients of a var.
+  program::Index sum_of(program::Index part, VarId input);
   // Elements of a rank's part of a sample.
   std::int64_t run_of(std::int64_t whole) const;
   void send(Sent how, program::Index from, program::Index to);

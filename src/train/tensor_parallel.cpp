@@ -4,23 +4,32 @@
 
 namespace trainscope::train {
 
-TensorParallel::TensorParallel(program::Program& program, const program::Config& config, int ranks)
+TensorParallel::TensorParallel(program::Program& program, const program::Config& config,
+                               const TrainSettings& settings)
     : program_(program),
       collectives_(program, static_cast<program::Index>(program.communicators.size()),
                    static_cast<program::Index>(program.streams.size())) {
-  add_communicator(program, config, ranks);
+  if (settings.ranks > 1) {
+    add_neighbours(program, config, settings.processes(), settings.tensor_ranks).name =
+        "tensor group";
+  } else {
+    add_communicator(program, config, settings.tensor_ranks);
+  }
   program.streams.push_back(nccl_stream(0));
+}
+
+void TensorParallel::run(ThreadWriter& thread, const PlannedLaunch& planned,
+                         const LaunchWriter& launch) {
+  if (planned.sent == Sent::kNot) {
+    launch(thread, planned);
+  } else {
+    send(thread, planned, launch);
+  }
 }
 
 void TensorParallel::run(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches,
                          const LaunchWriter& launch) {
-  for (const PlannedLaunch& planned : launches) {
-    if (planned.sent == Sent::kNot) {
-      launch(thread, planned);
-    } else {
-      send(thread, planned, launch);
-    }
-  }
+  for (const PlannedLaunch& planned : launches) run(thread, planned, launch);
 }
 
 void TensorParallel::send(ThreadWriter& thread, const PlannedLaunch& planned,

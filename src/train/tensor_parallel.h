@@ -7,6 +7,9 @@
 // parallelism a reduce-scatter gives each rank its part of the sequence of such a sum, and an
 // all-gather puts the whole together for the next pair.
 //
+// With tensor.degree the ranks that share a model are neighbours, and DistributedDataParallel sums
+// the gradients of those that have the same part (ddp.h): a mesh of two dimensions.
+//
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
 
@@ -18,6 +21,7 @@
 #include "train/functional_collectives.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
+#include "train/train_settings.h"
 #include "train/update.h"
 #include "train/writer.h"
 
@@ -25,14 +29,17 @@ namespace trainscope::train {
 
 class TensorParallel {
  public:
-  // Adds the communicator and its stream to a program.
-  TensorParallel(program::Program& program, const program::Config& config, int ranks);
+  // Adds the communicator of a group and its stream to a program.
+  TensorParallel(program::Program& program, const program::Config& config,
+                 const TrainSettings& settings);
 
-  // A plan's launches, those that are sent as collectives.
+  // A launch of a plan, or the collective that it is sent as.
+  void run(ThreadWriter& thread, const PlannedLaunch& planned, const LaunchWriter& launch);
+  // All of a plan.
   void run(ThreadWriter& thread, const std::vector<PlannedLaunch>& launches,
            const LaunchWriter& launch);
 
-  // The sum of a number or gradient over all ranks, which has memory.
+  // The sum of a number or gradient over the group, which has memory.
   void sum(ThreadWriter& main, const RankSum& numbers);
 
  private:

@@ -86,7 +86,7 @@ class TrainBuilder {
     loss_host_ =
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
     add_model();
-    if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_.tensor_ranks);
+    if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_);
     if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_, fsdp_.has_value());
     writer_.emplace(update_, settings_, lines_, launch_,
@@ -107,7 +107,7 @@ class TrainBuilder {
                      update_.scaler.scale);
     }
     if (settings_.ddp)
-      ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), settings_.ranks);
+      ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), settings_);
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
@@ -170,7 +170,7 @@ class TrainBuilder {
 
   void describe_numbers() {
     program::Gauges& gauges = program_.gauges;
-    program_.computed_ranks = std::max(settings_.ranks, settings_.tensor_ranks);
+    program_.computed_ranks = settings_.ranks * settings_.tensor_ranks;
     if (!pipeline_) {
       gauges.loss = plans_->of(0).loss_value;
     } else if (const std::vector<Index> losses = pipeline_->losses(); !losses.empty()) {
@@ -234,7 +234,7 @@ class TrainBuilder {
     launch_.allocate(main, fsdp_ ? fsdp_->shards().parameters : model_.parameters);
     if (ddp_) ddp_->construct(main.at(lines_.ddp));
     feed_->begin(main);
-    const int alike = ranks_differ(config_) ? settings_.ranks : 1;
+    const int alike = ranks_differ(config_) ? settings_.processes() : 1;
     StepRoom room(main, settings_.steps, alike), autograd_room(autograd, settings_.steps, alike);
     for (std::int64_t step = 0; step < settings_.steps; ++step) {
       main.at(lines_.loop).add(program::BeginMark{}, trace::step_mark(step));
@@ -333,8 +333,6 @@ class TrainBuilder {
       fsdp_->backward(autograd, std::move(launches),
                       compiled_ ? compiled_->backward_by_pieces(launch_) : WriteLaunch(launch_),
                       sums);
-    } else if (tensor_) {
-      tensor_->run(autograd, launches, launch_);
     } else if (sums) {
       launch_and_sum(autograd, launches);
     } else {
@@ -358,7 +356,10 @@ class TrainBuilder {
                   const CompiledModel::Done& done) {
     if (compiled_) return compiled_->backward(autograd, launches, launch_, done);
     for (std::size_t i = 0; i < launches.size(); ++i) {
-      launch_(autograd, launches[i]);
+      if (tensor_)
+        tensor_->run(autograd, launches[i], launch_);
+      else
+        launch_(autograd, launches[i]);
       done(i);
     }
   }

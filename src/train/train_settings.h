@@ -30,8 +30,9 @@ struct TrainSettings {
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
   bool by_process = false;  // a process a rank, each with its own batches: DDP, FSDP
-  int ranks = 1;            // of these, a GPU each
-  int shard_degree = 1;     // of FSDP: ranks that share the parameters
+  // Of these, a GPU each; with tensor.degree each is a tensor group, whose ranks share its batches.
+  int ranks = 1;
+  int shard_degree = 1;  // of FSDP: ranks that share the parameters
   int gpus_of_node = 1;
   int gpus = 1;           // of DataParallel
   bool all_gpus = false;  // of the machine
@@ -40,10 +41,10 @@ struct TrainSettings {
   bool interleaved = false;  // then each has so many stages
   int stages_per_rank = 1;
   std::int64_t micro_batches = 1;
-  bool takes_x = true;           // of each batch: the first rank of a pipeline alone does,
-  bool takes_y = true;           // and the last
-  bool tensor_parallel = false;  // every rank has a part of the layers, and the same batches
-  int tensor_ranks = 1;
+  bool takes_x = true;             // of each batch: the first rank of a pipeline alone does,
+  bool takes_y = true;             // and the last
+  bool tensor_parallel = false;    // every rank has a part of the layers, and its group's batches
+  int tensor_ranks = 1;            // of a group
   bool sequence_parallel = false;  // and between the layers that are cut its part of the sequence
   bool ddp = false;
   bool fsdp = false;
@@ -70,6 +71,7 @@ struct TrainSettings {
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;
+  int processes() const { return ranks * tensor_ranks * pipeline_ranks; }
   // Of a rank, in all steps.
   std::int64_t batches() const { return steps * accumulate; }
   // Batches are counted from 0 through all epochs.

@@ -178,10 +178,13 @@ TEST_CASE("ranks in processes of their own train as ranks in one process do") {
 }
 
 TEST_CASE("groups of ranks in processes of their own train as in one process") {
-  for (const char* degree : {"fsdp.shard_degree=1", "fsdp.shard_degree=2"}) {
-    INFO(degree);
-    const std::vector<std::string> settings{"parallel.strategy=fsdp", degree, "steps=4",
-                                            "clip_grad_norm=0.1"};
+  for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
+           {"parallel.strategy=fsdp", "fsdp.shard_degree=1", "clip_grad_norm=0.1"},
+           {"parallel.strategy=fsdp", "fsdp.shard_degree=2", "clip_grad_norm=0.1"},
+           {"parallel.strategy=tensor", "tensor.degree=2"}}) {
+    INFO(how[1]);
+    std::vector<std::string> settings = how;
+    settings.emplace_back("steps=4");
     const Ended ended = run_ranks(4, settings);
     CHECK(ended.error.empty());
     CHECK(ended.others_failed == 0);
@@ -283,4 +286,6 @@ TEST_CASE("what a process a rank cannot carry out is refused on every rank") {
   const Ended groups = run_ranks(2, {"parallel.strategy=fsdp", "fsdp.shard_degree=3"});
   CHECK_THAT(groups.error, Contains("fsdp.shard_degree = 3 is more than parallel.world_size = 2"));
   CHECK(groups.others_failed == 1);
+  const Ended mesh = run_ranks(2, {"parallel.strategy=tensor", "tensor.degree=3"});
+  CHECK_THAT(mesh.error, Contains("tensor.degree = 3 is more than parallel.world_size = 2"));
 }

@@ -308,6 +308,17 @@ TEST_CASE("groups of ranks gather, scatter and sum as those of the host do") {
   check_same(groups_with(4, "fsdp.shard_degree=2", {"fsdp.param_dtype=bf16"}), 3e-2);
 }
 
+TEST_CASE("tensor groups with DDP between them sum as those of the host do") {
+  const auto groups_with = [](const char* degree, std::vector<std::string> more) {
+    more.emplace_back(degree);
+    return ranks_with("parallel.strategy=tensor", 4, more);
+  };
+  for (const char* degree : {"tensor.degree=1", "tensor.degree=2"})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed)
+      check_same(groups_with(degree, {}), kFp32, seed);
+  check_same(groups_with("tensor.degree=2", {"accumulate_steps=2", "ddp.no_sync=true"}), kFp32);
+}
+
 TEST_CASE("ranks sum narrow numbers as those of the host do") {
   check_same(ddp_with(3, {"model.dtype=bf16"}), 3e-2);
   check_same(ddp_with(2, {"model.dtype=fp16"}), 4e-3);

@@ -13,6 +13,7 @@ TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
   using Settings = std::vector<std::string>;
   const Settings fsdp{"parallel.strategy=fsdp", "parallel.world_size=4"};
   const Settings tensor{"parallel.strategy=tensor", "parallel.world_size=2"};
+  const Settings mesh{"parallel.strategy=tensor", "parallel.world_size=4", "tensor.degree=2"};
   const Settings pipeline{"parallel.strategy=pipeline", "parallel.world_size=2",
                           "pipeline.microbatches=4", "batch_size=4"};
   for (const auto& [strategy, more] : std::vector<std::pair<Settings, Settings>>{
@@ -27,6 +28,8 @@ TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
              "fsdp.gradient_sync=last"}},
            {tensor, {}},
            {tensor, {"tensor.sequence_parallel=true"}},
+           {mesh, {}},
+           {mesh, {"tensor.sequence_parallel=true", "accumulate_steps=2"}},
            {tensor, {"tensor.sequence_parallel=true", "precision=bf16"}},
            {pipeline, {"pipeline.schedule=1f1b"}},
            {pipeline, {"pipeline.schedule=interleaved_1f1b"}},
