@@ -60,11 +60,16 @@ bool is_sharded(const Run& run) {
   return run.program ? run.config.word("parallel.strategy") == "fsdp" : has_unit_marks(*run.trace);
 }
 
-// All ranks share the parameters, and they fill several nodes.
-bool gathers_over_network(const Run& run) {
-  if (!run.program || !run.machine || train::is_hybrid(run.config)) return false;
+// Its ranks are on several nodes, all of them.
+bool fills_nodes(const Run& run) {
+  if (!run.program || !run.machine) return false;
   const std::int64_t ranks = run.config.whole("parallel.world_size"), node = run.machine->gpu_count;
   return ranks > node && ranks % node == 0;
+}
+
+// All ranks share the parameters, and they fill several nodes.
+bool gathers_over_network(const Run& run) {
+  return fills_nodes(run) && !train::is_hybrid(run.config);
 }
 
 std::string fsdp_advice(const Run& run, const Speech& speech) {
@@ -92,6 +97,21 @@ bool sums_narrow(const trace::Trace& trace) {
     narrow = narrow || (one && (one->type == "Half" || one->type == "BFloat16"));
   });
   return narrow;
+}
+
+std::string tensor_advice(const Run& run, const Speech& speech) {
+  const std::string narrower =
+      is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, ");
+  if (sums_layers_over_network(run))
+    return told(
+        speech,
+        "Its sums stand between layers, and hide behind nothing: keep them within a node "
+        "(tensor.degree = {}), with data parallelism between nodes, or try {}a faster link.",
+        run.machine->gpu_count, narrower);
+  return told(speech,
+              "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, "
+              "{}or a faster link.",
+              narrower);
 }
 
 std::string ddp_advice(const Run& run, const Speech& speech) {
@@ -172,6 +192,12 @@ bool may_attend_in_tiles(const Run& run) {
 }
 
 }  // namespace
+
+bool sums_layers_over_network(const Run& run) {
+  if (run.config.word("parallel.strategy") != "tensor" || !fills_nodes(run)) return false;
+  const std::int64_t degree = run.config.whole("tensor.degree");
+  return degree == 0 || degree > run.machine->gpu_count;
+}
 
 bool is_pipeline(const Run& run) {
   return run.program && run.config.word("parallel.strategy") == "pipeline";
@@ -260,12 +286,7 @@ std::string communication_advice(const Run& run, const Speech& speech) {
   const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
   if (strategy == "dp")
     return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
-  if (strategy == "tensor")
-    return told(
-        speech,
-        "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, {}or "
-        "a faster link.",
-        is_narrow(run) || !has_bf16(run) ? "" : speech.say("activations in BF16, "));
+  if (strategy == "tensor") return tensor_advice(run, speech);
   if (strategy == "pipeline") return pipeline_advice(run, speech);
   return ddp_advice(run, speech);
 }

@@ -12,6 +12,9 @@ namespace trainscope::analysis {
 
 bool is_pipeline(const Run& run);
 
+// Whether tensor groups span several nodes that the ranks fill.
+bool sums_layers_over_network(const Run& run);
+
 // Whether products of 16-bit types have rows whose length is no multiple of 8.
 bool starves_tensor_cores(const Run& run);
 

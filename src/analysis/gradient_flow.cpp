@@ -21,6 +21,7 @@ using trace::LaneKind;
 using trace::Span;
 
 constexpr std::string_view kWrapper = "DistributedDataParallel.forward";
+constexpr std::string_view kFunctional = "_c10d_functional::";
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -31,6 +32,7 @@ bool contains(std::string_view text, std::string_view part) {
 struct Call {
   Nanos start = 0;
   bool into_bucket = false;
+  bool between_layers = false;  // of tensor parallelism: what it sums is no bucket
 };
 
 // What the host launched, by correlation; and whether the trace is of DistributedDataParallel.
@@ -40,29 +42,29 @@ struct Calls {
   bool wrapped = false;
 };
 
-// The operators that write a gradient into a bucket, by lane, in order.
-std::map<trace::LaneId, std::vector<Interval>> operators_into_buckets(const trace::Trace& trace,
-                                                                      Calls& calls) {
-  std::vector<int> is_into(trace.name_count(), -1);
-  std::map<trace::LaneId, std::vector<Interval>> operators;
+using ByLane = std::map<trace::LaneId, std::vector<Interval>>;
+
+// The host's spans whose names have this part, by lane, in order.
+ByLane operators_named(const trace::Trace& trace, std::string_view part) {
+  std::vector<bool> has(trace.name_count());
+  for (std::uint32_t i = 0; i < trace.name_count(); ++i) has[i] = contains(trace.name(i), part);
+  ByLane operators;
+  if (std::ranges::none_of(has, [](bool one) { return one; })) return operators;
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
-    if (trace.lanes()[span.lane].kind != LaneKind::kHostThread) continue;
-    int& into = is_into[span.name];
-    if (into < 0) {
-      into = contains(trace.name(span.name), kIntoBucket) ? 1 : 0;
-      calls.wrapped |= contains(trace.name(span.name), kWrapper);
-    }
-    if (into == 1) operators[span.lane].push_back({span.start, span.end()});
+    if (has[span.name] && trace.lanes()[span.lane].kind == LaneKind::kHostThread)
+      operators[span.lane].push_back({span.start, span.end()});
   }
   for (auto& [lane, all] : operators)
     std::sort(all.begin(), all.end(),
               [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  calls.names_gradients = !operators.empty();
   return operators;
 }
 
-bool lies_in_one(const std::vector<Interval>& sorted, const Span& span) {
+bool lies_in_one(const ByLane& operators, const Span& span) {
+  const auto lane = operators.find(span.lane);
+  if (lane == operators.end()) return false;
+  const std::vector<Interval>& sorted = lane->second;
   const auto after =
       std::upper_bound(sorted.begin(), sorted.end(), span.start,
                        [](Nanos start, const Interval& one) { return start < one.start; });
@@ -106,7 +108,10 @@ void find_by_commands(const trace::Trace& trace, const program::Program& program
       const bool is_launch = std::holds_alternative<program::Launch>(command.action) ||
                              std::holds_alternative<program::Collective>(command.action);
       if (!is_launch || next >= launches.size()) continue;
-      calls.by_correlation[launches[next++]].into_bucket = writes(command);
+      Call& call = calls.by_correlation[launches[next++]];
+      call.into_bucket = writes(command);
+      call.between_layers =
+          command.name != program::kNoIndex && program.names[command.name].starts_with(kFunctional);
     }
     calls.names_gradients = true;
   }
@@ -114,14 +119,16 @@ void find_by_commands(const trace::Trace& trace, const program::Program& program
 
 Calls calls_of(const trace::Trace& trace, const program::Program* program) {
   Calls calls;
-  const auto operators = operators_into_buckets(trace, calls);
+  const ByLane into_buckets = operators_named(trace, kIntoBucket);
+  const ByLane functional = operators_named(trace, kFunctional);
+  calls.names_gradients = !into_buckets.empty();
+  calls.wrapped = !operators_named(trace, kWrapper).empty();
   calls.wrapped |= program && !program->first_buckets.empty();
   for (std::uint32_t i = 0, n = trace.spans().size(); i < n; ++i) {
     const Span& span = trace.spans()[i];
     if (span.correlation == 0 || span.category != Category::kHostApi) continue;
-    const auto lane = operators.find(span.lane);
-    const bool into = lane != operators.end() && lies_in_one(lane->second, span);
-    calls.by_correlation[span.correlation] = {span.start, into};
+    calls.by_correlation[span.correlation] = {span.start, lies_in_one(into_buckets, span),
+                                              lies_in_one(functional, span)};
   }
   if (!calls.names_gradients && program) find_by_commands(trace, *program, calls);
   return calls;
@@ -220,7 +227,7 @@ Work work_of(const trace::Trace& trace, const Calls& calls, const trace::Lane& w
     }
     if (span.category != Category::kCollective) continue;
     work.collectives.push_back(i);
-    if (is_all_reduce(trace, span))
+    if (is_all_reduce(trace, span) && !(known && call->second.between_layers))
       add_sum(trace, i, known ? call->second.start : span.start, work);
   }
   const auto by_call = [](const auto& a, const auto& b) { return a.call < b.call; };

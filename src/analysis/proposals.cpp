@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/advice.h"
 #include "analysis/loader_caveat.h"
 #include "analysis/number_types.h"
 #include "analysis/what_if.h"
@@ -123,7 +124,21 @@ class Proposer {
     add("Parameters stay after the forward", "fsdp.reshard_after_forward=false", kRanks);
     add("Gradients are scattered once an update", "fsdp.gradient_sync=last", kRanks);
     add("The parts between are cut along the sequence", "tensor.sequence_parallel=true", kRanks);
+    if (sums_layers_over_network(run_)) of_tensor_groups();
     if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
+  }
+
+  // A batch belongs to a group: smaller ones make as many samples a step.
+  void of_tensor_groups() {
+    const std::int64_t node = run_.machine->gpu_count, batch = config_.whole("batch_size");
+    const std::int64_t degree = config_.whole("tensor.degree");
+    const std::int64_t sharing = degree == 0 ? config_.whole("parallel.world_size") : degree;
+    const std::int64_t groups = sharing / node;
+    const bool same = batch % groups == 0;
+    add("Layers are shared within a node, batches between nodes",
+        fmt::format("tensor.degree={}{}", node,
+                    same ? fmt::format(" batch_size={}", batch / groups) : ""),
+        kRanks, same);
   }
 
   void of_pipeline() {

@@ -126,7 +126,7 @@ Box paint_card_frame(const Theme& theme, const CardLook& look, const GpuMap::Gpu
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const Box& box = gpu.box;
   const float pad = padding(theme, box), size = theme.size.label;
-  const std::string words = words_of(look.form, gpu.number);
+  const std::string words = words_of(look.form, gpu.number * look.apart);
   draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
   draw->AddRect(box.min, box.max, edge.color, theme.size.corner, edge.thickness);
   if (look.beside) {
@@ -158,7 +158,7 @@ void paint_small_card(const Theme& theme, const CardLook& look, const GpuMap::Gp
   draw->AddRect(box.min, box.max, edge.color, corner, edge.thickness);
   if (!dot)
     draw_text_middle(draw, theme.font.text, theme.size.label, box.centre().x, box.centre().y,
-                     theme.text, words_of(look.form, gpu.number), 0.5F);
+                     theme.text, words_of(look.form, gpu.number * look.apart), 0.5F);
 }
 
 void paint_ground(const Theme& theme, const GpuPicture& picture) {

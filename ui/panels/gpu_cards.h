@@ -16,6 +16,7 @@ struct CardLook {
   CardForm form = CardForm::kNamed;
   bool beside = false;  // the name is to the left of what is shown, else above
   float words = 0;      // the width of the widest name
+  int apart = 1;        // of a group whose GPUs are not neighbours: how far their numbers are
 
   // One colour is all that it shows.
   bool is_small() const { return form == CardForm::kFilled || form == CardForm::kDot; }

@@ -8,6 +8,7 @@
 #include "analysis/measured_run.h"
 #include "base/units.h"
 #include "machine/ring.h"
+#include "train/parallel.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/chunk_view.h"
 #include "ui/panels/controls.h"
@@ -41,7 +42,8 @@ bool sends_gradients(const analysis::Run& run) {
   if (run.program && run.config.word("workload") == "collective") return true;
   const std::string& strategy = run.config.word("parallel.strategy");
   if (run.program)
-    return strategy == "ddp" || strategy == "dp" || strategy == "fsdp" || run.program->stages > 1;
+    return strategy == "ddp" || strategy == "dp" || strategy == "fsdp" || run.program->stages > 1 ||
+           !run.program->first_buckets.empty();
   return !run.facts.measured.collectives.empty() &&
          (names_buckets(*run.trace) || analysis::has_unit_marks(*run.trace));
 }
@@ -87,8 +89,11 @@ void words_at(const Theme& theme, const Box& box, float y, const std::vector<std
 }
 
 GpuPicture picture_of(const SideView& view, const Box& area, Traffic traffic) {
-  return gpu_picture(view.context.theme, view.facts.topology ? &*view.facts.topology : nullptr,
-                     view.facts.ring, area, traffic);
+  GpuPicture picture =
+      gpu_picture(view.context.theme, view.facts.topology ? &*view.facts.topology : nullptr,
+                  view.facts.ring, area, traffic);
+  picture.look.apart = view.facts.apart;
+  return picture;
 }
 
 FlowWords words_of(const SideView& view) {
@@ -339,7 +344,8 @@ std::vector<std::string> title_of(const SideView& view) {
       "step {}{}",
       facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).number, whose);
   const std::string gpus = counted(static_cast<std::size_t>(facts.gpus()), "GPU");
-  const std::string where = facts.topology           ? " of " + facts.run->machine->name
+  const std::string where = facts.apart > 1          ? " with the same parts of the layers"
+                            : facts.topology         ? " of " + facts.run->machine->name
                             : facts.has_virtual_gpus ? ", virtual ones that share a real one"
                                                      : ", their links not told";
   return {fmt::format("{}, {}{}, {}", name, gpus, where, step),
@@ -461,7 +467,10 @@ FlowFacts::FlowFacts(RunPointer of)
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);
   has_virtual_gpus = analysis::has_virtual_gpus(run->trace->origin());
-  if (run->machine && !has_virtual_gpus && count <= machine::all_gpus(*run->machine)) {
+  if (run->program && train::is_grid(run->config))
+    apart = static_cast<int>(run->config.whole("tensor.degree"));
+  if (run->machine && !has_virtual_gpus && apart == 1 &&
+      count <= machine::all_gpus(*run->machine)) {
     topology = machine::topology_of(*run->machine);
     ring = machine::ring_order(*topology, count);
   } else {

@@ -33,7 +33,8 @@ struct FlowFacts {
   analysis::UnitTimes units;      // of FSDP; four of the five are empty
   int ranks_of_units = 0;         // 0: not told
   StepWork work;
-  bool has_virtual_gpus = false;              // measured on fewer real ones
+  bool has_virtual_gpus = false;  // measured on fewer real ones
+  int apart = 1;  // of a mesh: how far the numbers of GPUs with the same parts are from one another
   std::optional<machine::Topology> topology;  // where the run has a machine with its GPUs
   std::vector<int> ring;                      // its GPUs
 
