@@ -313,6 +313,25 @@ TEST_CASE("hybrid-shard: parameters stay within a node, and a larger batch hides
   }
 }
 
+TEST_CASE("tensor-inside-the-node: fewer bytes over the network, and who waits for them") {
+  on_every_machine("tensor-inside-the-node", [](const Run& wide, const Run& mesh) {
+    CHECK(ratio(mesh, wide, "time.step") < 0.9);
+    CHECK(ratio(mesh, wide, "comm.exposed") < 0.8);
+    CHECK(ratio(mesh, wide, "comm.network_bytes") == Approx(0.68).epsilon(0.02));
+    CHECK(wide.program->samples_per_step == mesh.program->samples_per_step);
+    CHECK(value(wide, "overlap.comm_compute") == 0);
+    CHECK(value(mesh, "overlap.comm_compute") > 0.2);
+  });
+  const Lesson lesson = scenario::find_lesson("tensor-inside-the-node");
+  for (const std::string& machine : lesson.machines) {
+    CAPTURE(machine);
+    const Run wide = run_side(lesson, "A", machine, {"batch_size=4"});
+    const Run mesh = run_side(lesson, "B", machine, {"batch_size=2"});
+    CHECK(ratio(mesh, wide, "comm.network_bytes") > 1.3);
+    CHECK(ratio(mesh, wide, "time.step") < 1);
+  }
+}
+
 TEST_CASE("pipeline-bubble: the formula nearly holds, until the last stage is the longest") {
   const Lesson lesson = scenario::find_lesson("pipeline-bubble");
   const auto of_formula = [](const Run& run) {
