@@ -1,8 +1,12 @@
 #include "machine/attention_kernel.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "machine/gemm_tiles.h"
+#include "machine/occupancy.h"
+#include "machine/uneven_blocks.h"
 
 namespace trainscope::machine {
 namespace {
@@ -18,23 +22,60 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 // way round.
 struct Tile {
   std::int64_t rows, steps;
+  int threads;
 };
 
-// flash-attention's flash_fwd_launch_template.h and flash_bwd_launch_template.h; PyTorch's
-// mem_eff_attention/kernel_forward.h.
-Tile tile_of(bool flash, const AttentionShape& shape) {
-  if (!flash) return {64, 64};
-  return {128, shape.width <= 64 ? 128 : 64};
+// flash-attention's flash_fwd_launch_template.h.
+Tile forward_tile(const Gpu& gpu, const AttentionShape& shape) {
+  const Architecture& architecture = architecture_of(gpu);
+  const bool small = architecture.capability > 80 && architecture.capability < 90;
+  if (shape.width <= 64) return {128, 128, 128};
+  if (shape.width <= 128 && small && shape.causal) return {64, 64, 128};
+  if (shape.width <= 128) return {128, small && shape.width > 96 ? 32 : 64, 128};
+  const bool large_blocks = architecture.capability == 80 || shape.width <= 192;
+  return large_blocks ? Tile{128, 64, 256} : Tile{64, 64, 128};
 }
 
-// Scores that all blocks of a head compute: whole tiles, those of a mask's diagonal included.
-double scores_of(const AttentionShape& shape, const Tile& tile) {
-  const std::int64_t blocks = ceil_div(shape.length, tile.rows);
+// Its flash_bwd_launch_template.h: an SM of 8.6 and 8.9 has too little shared memory for the larger
+// tiles.
+Tile backward_tile(const Gpu& gpu, const AttentionShape& shape) {
+  constexpr std::int64_t kOfLarge = 144 * 1024;
+  const bool large = architecture_of(gpu).most_shared >= kOfLarge;
+  if (shape.width <= 64) return {128, large ? 128 : 64, 256};
+  if (shape.width <= 96 || (shape.width <= 128 && large)) return {128, 64, 256};
+  return {64, 64, 256};
+}
+
+Tile flash_tile(const Gpu& gpu, const AttentionShape& shape) {
+  return shape.backward ? backward_tile(gpu, shape) : forward_tile(gpu, shape);
+}
+
+// PyTorch's mem_eff_attention/kernel_forward.h.
+Tile efficient_tile(const AttentionShape& shape) {
+  return {64, 64, shape.backward ? 256 : 128};
+}
+
+// Q, K and V; backward two stages of Q, the output's gradient, and what it has of the scores.
+std::int64_t shared_bytes(const AttentionShape& shape, const Tile& tile) {
+  const std::int64_t numbers =
+      shape.backward ? (3 * tile.steps + 2 * tile.rows) * shape.width + 2 * tile.rows * tile.steps
+                     : (tile.rows + 2 * tile.steps) * shape.width;
+  return numbers * shape.element_bytes;
+}
+
+// Tiles that each block of a head computes, in the order in which they begin: whole ones, those of
+// a mask's diagonal included. Forward the longest come last, backward first.
+std::vector<std::int64_t> tiles_of(const AttentionShape& shape, const Tile& tile) {
   const std::int64_t all = ceil_div(shape.length, tile.steps);
-  std::int64_t tiles = 0;
-  for (std::int64_t block = 1; block <= blocks; ++block)
-    tiles += shape.causal ? std::min(all, ceil_div(block * tile.rows, tile.steps)) : all;
-  return of(tiles * tile.rows * tile.steps);
+  std::vector<std::int64_t> tiles(static_cast<std::size_t>(ceil_div(shape.length, tile.rows)), all);
+  if (!shape.causal) return tiles;
+  std::int64_t row = 0;
+  for (std::int64_t& count : tiles) {
+    count = shape.backward ? all - row / tile.steps
+                           : std::min(all, ceil_div(row + tile.rows, tile.steps));
+    row += tile.rows;
+  }
+  return tiles;
 }
 
 // Of a score, in operations.
@@ -59,6 +100,11 @@ double backward_share(const Gpu& gpu) {
   return capability == 80 ? 0.78 : 0.93;
 }
 
+// Seconds of the whole GPU for a result of each score, at so many that an SM has a cycle.
+double each_score(const Gpu& gpu, double a_cycle) {
+  return 1 / (a_cycle * gpu.sm_count * gpu.boost_clock_hz);
+}
+
 // Seconds of the whole GPU for a score. The exponential comes on top of the products, at the 16
 // results a cycle that an SM has (CUDA C++ programming guide, throughput of native arithmetic
 // instructions).
@@ -69,8 +115,14 @@ double flash_seconds(const Gpu& gpu, const AttentionShape& shape) {
   padded.width = ceil_div(shape.width, kWidths) * kWidths;
   const double rate = product_rate(gpu, shape.math) * mma_sync_share(gpu) *
                       (shape.backward ? backward_share(gpu) : 1);
-  return flops_of(padded, shape.backward ? 5 : 2) / rate +
-         1 / (kExponentials * gpu.sm_count * gpu.boost_clock_hz);
+  return flops_of(padded, shape.backward ? 5 : 2) / rate + each_score(gpu, kExponentials);
+}
+
+// Of a score in a tile of the mask's diagonal, besides: a comparison of its two places, and a
+// choice by it, each at the 64 results a cycle that the guide has for comparisons.
+double mask_seconds(const Gpu& gpu) {
+  constexpr double kComparisons = 64;
+  return 2 * each_score(gpu, kComparisons);
 }
 
 // The two kernels beside backward's: one reads the output and its gradient and clears sums in FP32,
@@ -92,6 +144,27 @@ double efficient_seconds(const Gpu& gpu, const AttentionShape& shape) {
   return vanilla * (!shape.backward ? kForward : narrow ? kBackward : kBackwardFp32);
 }
 
+// Seconds of the kernel, blocks that end unevenly among them.
+double flash_kernel_seconds(const Gpu& gpu, const AttentionShape& shape, const Tile& tile,
+                            const AttentionPlan& plan) {
+  const double score = flash_seconds(gpu, shape);
+  const double of_sm = score * of(tile.rows * tile.steps) * gpu.sm_count;  // a tile
+  // A block begins with nothing to compute until its first tiles are there: as long as one takes
+  // (assumed).
+  double more = 1;
+  if (shape.causal) more += of(ceil_div(tile.rows, tile.steps)) * mask_seconds(gpu) / score;
+  std::vector<double> lengths;
+  for (const std::int64_t tiles : tiles_of(shape, tile)) lengths.push_back(of(tiles) + more);
+  if (!shape.causal)  // all alike
+    return of_sm * lengths.front() * of(ceil_div(plan.blocks, gpu.sm_count));
+  LaunchShape launch;
+  launch.threads = plan.threads;
+  launch.registers = plan.registers;
+  launch.dynamic_shared = std::min(plan.shared_bytes, architecture_of(gpu).most_shared);
+  const int each = std::max(1, occupancy(gpu, launch).blocks_per_sm);
+  return of_sm * grid_time(lengths, shape.heads, {gpu.sm_count, each});
+}
+
 }  // namespace
 
 bool has_flash_attention(const Gpu& gpu, Math math) {
@@ -100,24 +173,21 @@ bool has_flash_attention(const Gpu& gpu, Math math) {
 
 AttentionPlan plan_attention(const Gpu& gpu, const AttentionShape& shape) {
   const bool flash = has_flash_attention(gpu, shape.math);
-  const Tile tile = tile_of(flash, shape);
+  const Tile tile = flash ? flash_tile(gpu, shape) : efficient_tile(shape);
   AttentionPlan plan;
   plan.blocks = shape.heads * ceil_div(shape.length, tile.rows);
-  plan.threads = shape.backward ? 256 : 128;
-  // Q, K and V; backward the gradients of K and V beside them.
-  plan.shared_bytes = (shape.backward ? 4 : 3) * tile.rows * shape.width * shape.element_bytes;
-  const double scores = of(shape.heads) * scores_of(shape, tile);
-  double seconds = scores * efficient_seconds(gpu, shape);
-  if (flash) {
-    // A block begins with nothing to compute until its first tiles are there: as long as one takes
-    // (assumed).
-    const double filling = of(plan.blocks * tile.rows * tile.steps);
-    seconds = (scores + filling) * flash_seconds(gpu, shape) +
-              (shape.backward ? beside_seconds(gpu, shape) : 0);
-  }
-  const double flops = scores * flops_of(shape, shape.backward ? 5 : 2);
-  plan.flops = flops / of(plan.blocks);
-  plan.efficiency = flops / (*peak_flops_per_s(gpu, shape.math) * seconds);
+  plan.threads = tile.threads;
+  plan.shared_bytes = shared_bytes(shape, tile);
+  const std::vector<std::int64_t> tiles = tiles_of(shape, tile);
+  const double scores = of(shape.heads) * of(tile.rows * tile.steps) *
+                        of(std::accumulate(tiles.begin(), tiles.end(), std::int64_t{0}));
+  plan.flops = scores * flops_of(shape, shape.backward ? 5 : 2) / of(plan.blocks);
+  // Were they equal, so many would take as long: each SM as many as the one that has the most.
+  const double in_waves = of(ceil_div(plan.blocks, gpu.sm_count) * gpu.sm_count);
+  plan.seconds = flash ? flash_kernel_seconds(gpu, shape, tile, plan) +
+                             (shape.backward ? beside_seconds(gpu, shape) : 0)
+                       : scores * efficient_seconds(gpu, shape) * in_waves / of(plan.blocks);
+  plan.efficiency = plan.flops * in_waves / (*peak_flops_per_s(gpu, shape.math) * plan.seconds);
   return plan;
 }
 

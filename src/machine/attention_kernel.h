@@ -23,9 +23,11 @@ struct AttentionShape {
 struct AttentionPlan {
   std::int64_t blocks = 0;        // rows of a tile each; backward, of keys
   int threads = 0;                // of a block
+  int registers = 255;            // of a thread
   std::int64_t shared_bytes = 0;  // of a block; it may be more than the GPU's blocks can have
-  double flops = 0;               // of a block: all scores of the tiles that it computes
-  double efficiency = 0;          // share of the unit's peak, of these
+  double flops = 0;               // of a block on average: all scores of the tiles it computes
+  double seconds = 0;             // of the kernel, alone on the GPU
+  double efficiency = 0;          // share of the unit's peak with which equal blocks take as long
 };
 
 // FlashAttention-2 has tensor cores' 16-bit types, from 8.0 on.

@@ -43,13 +43,10 @@ PublishedAttention read_attention(const toml::table& table, const std::string& f
 double rate_of(const PublishedAttention& attention) {
   const machine::Gpu gpu = machine::load_machine(attention.machine).gpu;
   const machine::AttentionShape& shape = attention.shape;
-  const machine::AttentionPlan plan = machine::plan_attention(gpu, shape);
-  const double seconds = plan.flops * static_cast<double>(plan.blocks) /
-                         (*machine::peak_flops_per_s(gpu, shape.math) * plan.efficiency);
   const auto length = static_cast<double>(shape.length);
   const double flops = (shape.backward ? 10 : 4) * length * length *
                        static_cast<double>(shape.heads * shape.width) / (shape.causal ? 2 : 1);
-  return flops / seconds;
+  return flops / machine::plan_attention(gpu, shape).seconds;
 }
 
 PublishedCheck read_check(const toml::table& table, const std::string& file) {

@@ -103,7 +103,7 @@ class Shaper {
     attention.backward = f.part != Part::kForward;
     attention.math = program::math_of(operation_, gpu_);
     const machine::AttentionPlan plan = machine::plan_attention(gpu_, attention);
-    Shape shape{plan.blocks, plan.threads, 255, most_shared(plan.shared_bytes)};
+    Shape shape{plan.blocks, plan.threads, plan.registers, most_shared(plan.shared_bytes)};
     shape.flops = plan.flops;
     shape.efficiency = plan.efficiency;
     return shape;
