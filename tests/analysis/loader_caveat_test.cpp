@@ -50,7 +50,7 @@ TEST_CASE("a loader that is a sixteenth too slow is told as well, and a twentiet
                               std::string("steps=") + steps}));
   };
   CHECK_THAT(on_one_core("128").caveat,
-             Catch::Contains("8 workers take 102 ms for a batch, more than the 96.5 ms") &&
+             Catch::Contains("8 workers take 102 ms for a batch, more than the 96.6 ms") &&
                  Catch::Contains("set steps to 192 or more"));
   CHECK(on_one_core("192").caveat.empty());
 }

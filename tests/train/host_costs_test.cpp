@@ -36,17 +36,21 @@ std::map<std::string, Cost> costs(const program::Program& program) {
 
 }  // namespace
 
-TEST_CASE("a convolution and a batch norm cost several operators, an addition one") {
+TEST_CASE("a product, a convolution and a batch norm cost several operators, an addition one") {
+  program::Linear linear;
   program::Convolution convolution;
   program::BatchNorm norm;
   CHECK(host_cost(program::Add{}) == 1);
-  CHECK(host_cost(program::Linear{}) == 1);
+  CHECK(host_cost(linear) == Approx(5.24).epsilon(0.01));
   CHECK(host_cost(convolution) == Approx(5.6).epsilon(0.01));
   CHECK(host_cost(norm) == Approx(6.7).epsilon(0.01));
-  convolution.part = Part::kInputGradient;
+  linear.part = convolution.part = Part::kInputGradient;
   norm.part = Part::kInputGradient;
+  CHECK(host_cost(linear) == Approx(2.49).epsilon(0.01));
   CHECK(host_cost(convolution) == Approx(2.98).epsilon(0.01));
   CHECK(host_cost(norm) == Approx(2.4).epsilon(0.01));
+  linear.part = Part::kBiasGradient;
+  CHECK(host_cost(linear) == 1);  // its sum is an operator of its own
 }
 
 // ddp-a100-2ranks of HolisticTraceAnalysis: 159 kernels that add 1 to a number, in three steps.
