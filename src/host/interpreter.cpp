@@ -106,7 +106,8 @@ void Interpreter::initialise(int rank) {
       stores_[i].whole.resize(size);
       continue;
     }
-    stores_[i].values.resize(size);  // zeros
+    if (buffer.type == program::ElementType::kBool) continue;  // of memory alone
+    stores_[i].values.resize(size);                            // zeros
     if (buffer.initial.kind == program::Initial::Kind::kConstant && buffer.initial.value == 0)
       continue;
     initial.read(i, stores_[i].values, rank);

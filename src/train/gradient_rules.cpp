@@ -60,7 +60,7 @@ struct Rules {
     return {{with(f, Part::kWeightGradient), {kDy}, {1}}};
   }
   List operator()(const program::Dropout& f) const {
-    return {{with(f, Part::kInputGradient), {kDy, side(0)}, {0}}};
+    return {{with(f, Part::kInputGradient), {kDy, side(0), side(1)}, {0}}};
   }
   List operator()(const program::Attention& f) const {
     GradientRule rule{with(f, Part::kInputGradient), {kDy, input(0), side(0)}, {0}};

@@ -297,7 +297,8 @@ Tensor GraphBuilder::segments(const std::string& name, const Tensor& x, std::int
 Tensor GraphBuilder::dropout(const Tensor& x, double p) {
   if (p == 0) return x;
   return layer(numbered("dropout"), program::Dropout{x.elements(), p}, {x}, {}, x.shape,
-               {{"random state", 1, program::ElementType::kInt64}});
+               {{"random state", 1, program::ElementType::kInt64},
+                {"what it keeps", x.elements(), program::ElementType::kBool}});
 }
 
 Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, bool causal,

@@ -125,8 +125,10 @@ class Describer {
   }
   Operation operator()(const program::Dropout& f) const {
     const bool forward = f.part == Part::kForward;
+    constexpr double kDraws = 10, kByMask = 2;
     return each(forward ? "dropout" : "dropout_backward",
-                forward ? "aten::dropout" : "NativeDropoutBackward0", f.elements, 10);
+                forward ? "aten::dropout" : "NativeDropoutBackward0", f.elements,
+                forward ? kDraws : kByMask);
   }
   // Two products of length x length x width a head, five in backward; half of each under a causal
   // mask, which only the flash kernel makes use of (arXiv:2205.14135, 2307.08691).

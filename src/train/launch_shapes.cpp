@@ -90,7 +90,8 @@ class Shaper {
   Shape operator()(const program::AddPositions& f) const {
     return f.part == Part::kForward ? each(operation_.m) : sum(operation_.m);
   }
-  Shape operator()(const program::Dropout&) const {
+  Shape operator()(const program::Dropout& f) const {
+    if (f.part != Part::kForward) return each(operation_.m);
     constexpr int kThreads = 256;
     const std::int64_t most = gpu_.sm_count * std::int64_t{gpu_.threads_per_sm} / kThreads;
     return {std::min(most, ceil_div(operation_.m, kThreads)), kThreads, 32, 0, kVector};

@@ -60,6 +60,7 @@ class SequenceCutter {
       for (SideResult& side : layer.side_results) side.elements /= graph_.ranks;
     } else if (auto* dropout = std::get_if<program::Dropout>(&layer.function)) {
       dropout->elements /= graph_.ranks;
+      layer.side_results[1].elements = dropout->elements;
       dropout->ranks = graph_.ranks;
     } else {
       std::get<program::Add>(layer.function).elements /= graph_.ranks;

@@ -122,7 +122,7 @@ Index Tape::again(Index operation) {
   program::Operation copy = program_.operations[operation];
   std::get<program::Dropout>(copy.function).again = true;
   copy.reads.push_back(copy.writes[1]);
-  copy.writes.pop_back();
+  copy.writes.erase(copy.writes.begin() + 1);
   program_.operations.push_back(std::move(copy));
   return static_cast<Index>(program_.operations.size() - 1);
 }
