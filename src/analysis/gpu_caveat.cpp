@@ -36,15 +36,21 @@ std::string flash_caveat(const program::Config& config, const machine::Machine& 
   return "";
 }
 
-// Inductor computes again what only element-wise code of backward reads, and keeps the rest
-// (torch/_functorch/partitioners.py, should_ban_recomputation).
+bool has_max_pools(const program::Config& config) {
+  const std::string& model = config.word("model.name");
+  return model == "cnn" || model.starts_with("resnet") || model.starts_with("resnext");
+}
+
+// Inductor keeps what eager code keeps, but for this (README.md of train): max pools with offsets
+// in their windows (torch/_inductor/decomposition.py).
 std::string memory_caveat(const program::Config& config) {
   const bool fuses = config.word("workload") == "train" && config.word("device") == "cuda" &&
                      config.flag("compile.fuse") &&
                      program::idle_because(config, "compile.fuse").empty();
-  if (!fuses) return "";
-  return "What forward keeps for backward is here what eager code keeps: Inductor computes some of "
-         "it again, and may need less memory";
+  if (!fuses || !has_max_pools(config)) return "";
+  return "Of each number that a max pool gives, eight bytes say here where it came from, as in "
+         "eager "
+         "code: Inductor keeps one, so a compiled model needs less memory";
 }
 
 }  // namespace

@@ -16,15 +16,25 @@ network images of 28 rows), in FP32 on the CPU, but for parameters, buffers, the
   "flash": of scaled_dot_product_attention, "math": of the products and the softmax that it consists of
   "dropout": "flash" with a dropout of 0.1 everywhere but in the attention
 The tensors of the transformers are fakes (torch._subclasses.FakeTensorMode): nothing is computed.
+"compiled": the same bytes of a model that torch.compile cuts into a forward and a backward as Inductor does: with its
+decompositions, its passes over the joint graph and its min-cut partitioner. The graphs then run operator by operator.
+Of transformers "dropout". Of the models whose numbers a machine of 16 GB holds.
 """
 
 import datetime
 import json
 import pathlib
 
+import functorch.compile
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._guards import detect_fake_mode
+from torch._inductor.decomposition import select_decomp_table
+from torch._inductor.fx_passes.joint_graph import joint_graph_passes
+from torch._inductor.virtualized import V
 from torch._subclasses import FakeTensorMode
 
 FILE = pathlib.Path(__file__).resolve().parent / "models.json"
@@ -311,6 +321,35 @@ def kept_bytes(model, loss, batch):
     return sum(storage.nbytes() for storage in kept.values())
 
 
+def inductors_cut(joint, inputs, compiler=None, **options):
+    """What torch/_inductor/compile_fx.py does with a joint graph."""
+    values = [node.meta.get("val") for node in joint.graph.nodes]
+    with V.set_fake_mode(detect_fake_mode([value for value in values if isinstance(value, torch.Tensor)])):
+        joint_graph_passes(joint)
+    return min_cut_rematerialization_partition(joint, inputs, compiler="inductor", **options)
+
+
+def compiled(model):
+    def as_it_is(graph, inputs):
+        return functorch.compile.make_boxed_func(graph.forward)
+
+    torch._dynamo.reset()
+    backend = aot_autograd(
+        fw_compiler=as_it_is,
+        bw_compiler=as_it_is,
+        partition_fn=inductors_cut,
+        decompositions=select_decomp_table(),
+    )
+    return torch.compile(model, backend=backend, dynamic=False)
+
+
+def compiled_texts(make):
+    model = make()
+    x, y = (torch.zeros(BATCH, LENGTH, dtype=torch.int64) for _ in range(2))
+    one = compiled(model)
+    return kept_bytes(model, lambda: F.cross_entropy(one(x, "flash", 0.1).flatten(0, 1), y.flatten()), (x, y))
+
+
 def parameters_of(model):
     return [[name, parameter.numel()] for name, parameter in model.named_parameters()]
 
@@ -318,7 +357,9 @@ def parameters_of(model):
 def of_images(model):
     x, y = torch.randn(BATCH, 3, 224, 224), torch.randint(0, 1000, (BATCH,))
     kept = kept_bytes(model, lambda: F.cross_entropy(model(x), y), (x, y))
-    return {"parameters": parameters_of(model), "kept": {"all": kept}}
+    one = compiled(model)
+    cut = kept_bytes(model, lambda: F.cross_entropy(one(x), y), (x, y))
+    return {"parameters": parameters_of(model), "kept": {"all": kept}, "compiled": cut}
 
 
 def of_numbers(model, count):
@@ -327,7 +368,8 @@ def of_numbers(model, count):
     return {"parameters": parameters_of(model), "kept": {"all": kept}}
 
 
-def of_texts(make):
+def of_texts(make, compiles=False):
+    cut = {"compiled": compiled_texts(make)} if compiles else {}
     with FakeTensorMode():
         model = make()
         x = torch.zeros(BATCH, LENGTH, dtype=torch.int64)
@@ -340,7 +382,7 @@ def of_texts(make):
             return kept_bytes(model, loss, (x, y))
 
         bytes_of = {"flash": kept("flash", 0), "math": kept("math", 0), "dropout": kept("flash", 0.1)}
-        return {"parameters": parameters_of(model), "kept": bytes_of}
+        return {"parameters": parameters_of(model), "kept": bytes_of, **cut}
 
 
 def main():
@@ -351,11 +393,11 @@ def main():
         "resnext50": of_images(ResNet(Bottleneck, (3, 4, 6, 3), 32, 4)),
         "resnext101": of_images(ResNet(Bottleneck, (3, 4, 23, 3), 32, 8)),
         "rnn": of_numbers(Rnn(28, 28, 128, 10), 784),
-        "bert-large": of_texts(lambda: Bert(24, 1024, 16)),
-        "gpt2": of_texts(lambda: Gpt2(12, 768, 12)),
+        "bert-large": of_texts(lambda: Bert(24, 1024, 16), compiles=True),
+        "gpt2": of_texts(lambda: Gpt2(12, 768, 12), compiles=True),
         "gpt2-large": of_texts(lambda: Gpt2(36, 1280, 20)),
         "gpt3-xl": of_texts(lambda: Gpt2(24, 2048, 16, positions=2048)),
-        "opt-1.3b": of_texts(lambda: Opt(24, 2048, 32)),
+        "opt-1.3b": of_texts(lambda: Opt(24, 2048, 32), compiles=True),
     }
     about = {
         "script": "tests/golden/models.py",
@@ -364,11 +406,12 @@ def main():
     }
     lines = [f'{{"about": {json.dumps(about)},\n "models": {{\n']
     for i, (name, model) in enumerate(models.items()):
-        lines.append(f'  "{name}": {{"kept": {json.dumps(model["kept"])}, "parameters": [\n')
+        cut = f', "compiled": {model["compiled"]}' if "compiled" in model else ""
+        lines.append(f'  "{name}": {{"kept": {json.dumps(model["kept"])}{cut}, "parameters": [\n')
         rows = [json.dumps(row) for row in model["parameters"]]
         lines.append(",\n".join("   " + ", ".join(rows[k : k + 6]) for k in range(0, len(rows), 6)))
         lines.append("]}" + ("," if i + 1 < len(models) else "") + "\n")
-        print(name, sum(count for _, count in model["parameters"]), model["kept"])
+        print(name, sum(count for _, count in model["parameters"]), model["kept"], model.get("compiled"))
     lines.append(" }}\n")
     FILE.write_text("".join(lines))
 
