@@ -1,11 +1,7 @@
 # Everything that is not ours. Debian packages by name in tools/packages.txt; the pinned UI sources in
 # cmake/third_party_ui.cmake.
-if(EMSCRIPTEN)
-  include(web/dependencies)
-  return()
-endif()
 if(CMAKE_CROSSCOMPILING)
-  include(cross_dependencies)
+  include(cross/dependencies)
   return()
 endif()
 find_package(fmt REQUIRED)

@@ -10,9 +10,9 @@ foreach(package nlohmann-json3-dev libcli11-dev libstb-dev libfmt-dev libsimdjso
   trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright OPTIONAL)
 endforeach()
 
-# For Windows zlib, Eigen, and the C and C++ libraries too; nothing is carried beside it.
+# For Windows zlib, FreeType, Eigen, and the C and C++ libraries too; nothing is carried beside it.
 if(WIN32)
-  foreach(package libz-mingw-w64-dev libeigen3-dev gcc-mingw-w64-base mingw-w64-x86-64-dev)
+  foreach(package zlib1g-dev libfreetype-dev libeigen3-dev gcc-mingw-w64-base mingw-w64-x86-64-dev)
     trainscope_licence(${package} ${TRAINSCOPE_DOCUMENTS}/${package}/copyright)
   endforeach()
 else()

@@ -8,6 +8,7 @@ import unittest
 import zipfile
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
+WITH_LICENCE = ("zlib1g-dev", "libfreetype-dev", "libeigen3-dev", "gcc-mingw-w64-base", "mingw-w64-x86-64-dev")
 NAME = "trainscope-1.2.3-windows-x86_64"
 PROJECT = f"""
 cmake_minimum_required(VERSION 3.25)
@@ -35,7 +36,7 @@ class Zip(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         documents = cls.folder / "documents"
-        for package in ("libz-mingw-w64-dev", "libeigen3-dev", "gcc-mingw-w64-base", "mingw-w64-x86-64-dev"):
+        for package in WITH_LICENCE:
             (documents / package).mkdir(parents=True)
             (documents / package / "copyright").write_text(package, encoding="utf-8")
         (cls.folder / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
@@ -61,7 +62,7 @@ class Zip(unittest.TestCase):
         self.assertEqual({name for name in ours if name.startswith(("assets/", "scenarios/"))}, wanted)
 
     def test_what_is_compiled_into_it_has_its_licence(self):
-        for package in ("libz-mingw-w64-dev", "libeigen3-dev", "gcc-mingw-w64-base", "mingw-w64-x86-64-dev"):
+        for package in WITH_LICENCE:
             self.assertIn(f"{NAME}/licences/{package}.txt", self.names)
 
     def test_windows_is_told_its_version_and_that_it_knows_screens_and_utf_8(self):

@@ -1,10 +1,12 @@
-# For the browser FreeType is compiled with the rest, without the libraries that it can do without.
+# For another system FreeType is compiled along, without the libraries that it can do without.
+include(${CMAKE_CURRENT_LIST_DIR}/../sources.cmake)
 if(NOT TARGET Freetype::Freetype)
+  trainscope_source(freetype freetype)
   foreach(library BZIP2 PNG HARFBUZZ BROTLI)
     set(FT_DISABLE_${library} ON CACHE BOOL "" FORCE)
   endforeach()
   set(SKIP_INSTALL_ALL ON)
-  add_subdirectory(${TRAINSCOPE_WEB_SOURCES}/freetype ${CMAKE_BINARY_DIR}/freetype EXCLUDE_FROM_ALL)
+  add_subdirectory(${freetype} ${CMAKE_BINARY_DIR}/freetype EXCLUDE_FROM_ALL)
   target_compile_options(freetype PRIVATE -w)
   add_library(Freetype::Freetype ALIAS freetype)
 endif()
