@@ -152,6 +152,20 @@ TEST_CASE("a solution that does not hold on another machine is not told there") 
   CHECK(scenario::solve_steps(lesson, sides).empty());
 }
 
+namespace {
+
+// A knob that is refused without the others reaches nothing.
+bool reaches(const scenario::Expression& goal, const scenario::TurnedKnobs& knobs,
+             const scenario::Sides& sides) {
+  try {
+    return scenario::is_reached(goal, scenario::solve(knobs, sides).sides);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 TEST_CASE("no knob of a problem's solution reaches its goal alone, and each track has a problem") {
   std::set<std::string> tracks;
   for (const Lesson& lesson : scenario::all_lessons()) {
@@ -165,7 +179,7 @@ TEST_CASE("no knob of a problem's solution reaches its goal alone, and each trac
         CAPTURE(lesson.id, name);
         scenario::TurnedKnobs one;
         one.a.set(name, value);
-        CHECK_FALSE(scenario::is_reached(*step.goal, scenario::solve(one, sides).sides));
+        CHECK_FALSE(reaches(*step.goal, one, sides));
       }
     }
   }

@@ -58,7 +58,7 @@ std::string scale_words(double scale, bool brief = false) {
   const double powers = std::log2(scale);
   const bool whole = std::abs(powers - std::round(powers)) < 1e-9;
   if (!whole) return fmt::format("{:.6g}", scale);
-  return brief ? fmt::format("2^{:.0f}", powers) : fmt::format("{:.0f} = 2^{:.0f}", scale, powers);
+  return brief ? fmt::format("2^{:.0f}", powers) : fmt::format("{} = 2^{:.0f}", scale, powers);
 }
 
 // ---- The number line and what it says ----------------------------------------------------------

@@ -150,9 +150,13 @@ void paint_capacity(const Theme& theme, double capacity, double context) {
   const Box box = chart_box();
   const float y = ImPlot::PlotToPixels(0, capacity).y;
   ImPlot::GetPlotDrawList()->AddLine({box.min.x, y}, {box.max.x, y}, theme.bad, theme.px(1.6F));
+  const auto width = [&](const std::string& words) {
+    return text_size(theme.font.text, theme.size.label, words).x;
+  };
   std::string words = "capacity " + bytes_words(capacity);
-  if (context > 0) words += " beside CUDA's context of " + bytes_words(context);
-  const float wide = text_size(theme.font.text, theme.size.label, words).x;
+  const std::string more = words + " beside CUDA's context of " + bytes_words(context);
+  if (context > 0 && width(more) < box.width() - theme.px(12)) words = more;
+  const float wide = width(words);
   name_level(theme, box.max.x - theme.px(6) - wide, std::round(y) - theme.px(9), words, theme.bad);
 }
 
