@@ -102,9 +102,11 @@ struct AddPositions {
   Part part = Part::kForward;
 };
 
-// Forward reads x; writes y and where in the random stream its draws began. Backward, and forward
-// again when it is recomputed, read dy (x) and that. Where each of so many `ranks` has a part of x,
-// their draws follow one another: this one's begin behind those of the ranks before it.
+// Forward reads x; writes y, where in the random stream its draws began, and which elements it
+// keeps, a byte each. Backward reads dy and both; forward again, when it is recomputed, x and where
+// they began. What is kept is of time and memory alone: it is nowhere stored, but drawn again.
+// Where each of so many `ranks` has a part of x, their draws follow one another: this one's begin
+// behind those of the ranks before it.
 struct Dropout {
   std::int64_t elements = 0;
   double p = 0.5;

@@ -5,7 +5,8 @@
 // aten/src/ATen/native/cuda:
 //
 //   elementwise            128 threads of 4 elements             thread_constants.h, CUDALoops.cuh
-//   dropout                256 threads of 4 elements             Dropout.cu
+//   dropout                256 threads of 4 elements; backward,  Dropout.cu
+//                          by its mask, as elementwise
 //   layer norm             a row a block, 128 threads            layer_norm_kernel.cu
 //     of weight and bias   32 columns a block, 32 x 32 threads   layer_norm_kernel.cu
 //   log_softmax            rows of 1024 at most: a row a warp,   PersistentSoftmax.cuh, SoftMax.cu
