@@ -42,7 +42,7 @@ bool is_idle_engine(const trace::Lane& lane, const std::vector<DrawRow>& rows, N
   Nanos work = 0;
   for (const DrawRow& row : rows)
     for (const Nanos time : times_of(row, 0, row.starts.size())) work += time;
-  return 50 * work < whole;
+  return 50 * work <= whole;
 }
 
 // Nothing of the run itself: marks seen from a stream, the span of the profiler. What is no work
