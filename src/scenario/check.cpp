@@ -127,7 +127,7 @@ class Checker {
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
       check_work({&a, &b}, machine);
       check_runs({&a, &b}, machine);
-      add_all(check_solutions(lesson_, {&a, &b}, machine));
+      check_tasks({&a, &b}, machine);
     } catch (const Error& error) {
       add(top(), "it does not run on " + machine + ": " + error.what());
     }
@@ -143,9 +143,18 @@ class Checker {
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
       for (const Step& step : lesson_.steps) check_step(step, {&a, &b}, where);
       check_expectations({&a, &b}, where);
-      add_all(check_solutions(lesson_, {&a, &b}, where));
+      check_tasks({&a, &b}, where);
     } catch (const Error& error) {
       add(top(), "it does not run on " + where + ": " + error.what());
+    }
+  }
+
+  // A task that fails on the lesson's own machine is not told of again on all the others.
+  void check_tasks(const Sides& sides, const std::string& where) {
+    for (const Finding& finding : check_solutions(lesson_, sides, where)) {
+      const auto at = std::tuple(finding.place.line, finding.place.column, std::string("task"));
+      if (where == home_machine()) told_.insert(at);
+      if (where == home_machine() || !told_.contains(at)) add(finding.place, finding.sentence);
     }
   }
 
@@ -313,7 +322,7 @@ class Checker {
   const Lesson& lesson_;
   FileText file_;
   std::vector<Finding> findings_;
-  // What is said of the first machine alone, by line, column and what it is about.
+  // What is not said again of the other machines, by line, column and what it is about.
   std::set<std::tuple<int, int, std::string>> told_;
   // Of each choice, by step: the right options, each with a machine, or seed, by which it is.
   std::map<std::string, std::map<std::string, std::string>> answers_;
