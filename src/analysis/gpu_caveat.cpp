@@ -49,8 +49,7 @@ std::string memory_caveat(const program::Config& config) {
                      program::idle_because(config, "compile.fuse").empty();
   if (!fuses || !has_max_pools(config)) return "";
   return "Of each number that a max pool gives, eight bytes say here where it came from, as in "
-         "eager "
-         "code: Inductor keeps one, so a compiled model needs less memory";
+         "eager code: Inductor keeps one, so a compiled model needs less memory";
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Hybrid sharding, simulated: what it sends where, what it takes, what it keeps.
 #include <catch2/catch.hpp>
-#include <optional>
 #include <string_view>
 
 #include "analysis/diagnosis.h"
@@ -32,16 +31,10 @@ Run run_of(const Settings& more) {
   return run_config("A", test::config_of(settings));
 }
 
-std::optional<double> known(const Run& run, std::string_view metric) {
-  for (const MetricValue& one : run.metrics)
-    if (one.metric->name == metric) return one.value;
-  return std::nullopt;
-}
-
 double value(const Run& run, std::string_view metric) {
   INFO(metric);
-  REQUIRE(known(run, metric));
-  return *known(run, metric);
+  REQUIRE(value_of(run.metrics, metric));
+  return *value_of(run.metrics, metric);
 }
 
 // What came to a node through its adapters in all steps, by their counter.
@@ -104,7 +97,7 @@ TEST_CASE("on a slow network hybrid sharding has the shorter step, and the large
 
 TEST_CASE("within one node groups take no network") {
   const Run run = run_of({"machine=h200-8", "parallel.world_size=8", "fsdp.shard_degree=4"});
-  CHECK_FALSE(known(run, "comm.network_bytes"));
+  CHECK_FALSE(value_of(run.metrics, "comm.network_bytes"));
 }
 
 TEST_CASE("ranks that hardly differ take as long in groups as one that stands for all") {

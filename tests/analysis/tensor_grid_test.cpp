@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "analysis/diagnosis.h"
@@ -40,16 +39,10 @@ Run run_of(const Settings& more) {
   return run_config("A", test::config_of(settings));
 }
 
-std::optional<double> known(const Run& run, std::string_view metric) {
-  for (const MetricValue& one : run.metrics)
-    if (one.metric->name == metric) return one.value;
-  return std::nullopt;
-}
-
 double value(const Run& run, std::string_view metric) {
   INFO(metric);
-  REQUIRE(known(run, metric));
-  return *known(run, metric);
+  REQUIRE(value_of(run.metrics, metric));
+  return *value_of(run.metrics, metric);
 }
 
 // Of a rank.

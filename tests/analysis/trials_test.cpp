@@ -70,6 +70,15 @@ TEST_CASE("what was tried in vain is not advised, and what gains is, with its ti
   CHECK_THAT(diagnose(run).front().advice, Catch::StartsWith("Try "));
 }
 
+TEST_CASE("where kernels take the time, a host that is hardly ahead of them is told") {
+  const auto why = [](const Run& run) { return diagnose(run).front().why; };
+  const Run run = run_of({"workload=train", "machine=a100-sxm-1", "model.name=bert-large",
+                          "batch_size=2", "optimizer.name=adamw", "optimizer.impl=for_loop"});
+  CHECK_THAT(why(run),
+             Catch::Contains("the optimizer's take 16") && Catch::Contains("the host is only "));
+  CHECK_THAT(why(run_of(kManyUpdates)), !Catch::Contains("the host is only"));
+}
+
 TEST_CASE("together knobs bring more than the best alone, and each knob is turned once") {
   const auto tried = trials(run_of(kManyUpdates));
   REQUIRE(tried);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <vector>
 
 #include "program/program.h"
 
@@ -28,6 +29,16 @@ inline void in_order(const program::Program& program, int rank,
     while (!std::holds_alternative<program::Push>(backward[next++].action));
   }
   REQUIRE(next == backward.size());
+}
+
+// In that order.
+inline std::vector<program::Collective> collectives_of(const program::Program& program,
+                                                       int rank = 0) {
+  std::vector<program::Collective> found;
+  in_order(program, rank, [&](const program::Command& command) {
+    if (const auto* one = std::get_if<program::Collective>(&command.action)) found.push_back(*one);
+  });
+  return found;
 }
 
 }  // namespace trainscope::test

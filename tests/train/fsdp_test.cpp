@@ -14,6 +14,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::collectives_of;
 using test::in_order;
 using test::Settings;
 using test::with;
@@ -50,15 +51,6 @@ const std::vector<Settings> kHow{{},
                                  {"fsdp.shard_degree=1"},
                                  {"zero_grad.set_to_none=false"},
                                  {"clip_grad_norm=1", "precision=fp16", "scaler.enabled=true"}};
-
-std::vector<program::Collective> collectives_of(const program::Program& program) {
-  std::vector<program::Collective> found;
-  in_order(program, 0, [&](const program::Command& command) {
-    const program::Action& action = command.action;
-    if (const auto* one = std::get_if<program::Collective>(&action)) found.push_back(*one);
-  });
-  return found;
-}
 
 // Of the larger buffer of each collective of a kind.
 std::int64_t bytes_of(const std::vector<program::Collective>& all, CollectiveKind kind) {

@@ -15,6 +15,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::collectives_of;
 using test::in_order;
 using test::Settings;
 using test::with;
@@ -28,14 +29,6 @@ const Settings kCommon{
 
 program::Program program_of(const Settings& more) {
   return test::program_of(with(kCommon, more));
-}
-
-std::vector<program::Collective> collectives_of(const program::Program& program) {
-  std::vector<program::Collective> found;
-  in_order(program, 0, [&](const program::Command& command) {
-    if (const auto* one = std::get_if<program::Collective>(&command.action)) found.push_back(*one);
-  });
-  return found;
 }
 
 // Of the parts that a rank keeps.

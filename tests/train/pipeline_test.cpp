@@ -15,6 +15,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::collectives_of;
 using test::in_order;
 using test::Settings;
 using test::with;
@@ -62,14 +63,6 @@ int ranks_of(const program::Program& program) {
   int ranks = 0;
   for (const program::Thread& thread : program.threads) ranks = std::max(ranks, thread.rank + 1);
   return ranks;
-}
-
-std::vector<program::Collective> collectives_of(const program::Program& program, int rank) {
-  std::vector<program::Collective> found;
-  in_order(program, rank, [&](const program::Command& command) {
-    if (const auto* one = std::get_if<program::Collective>(&command.action)) found.push_back(*one);
-  });
-  return found;
 }
 
 // 'F' and 'B' by micro-batch, as a rank's kernels follow one another: "F0 F1 B0 F2 ...", of the

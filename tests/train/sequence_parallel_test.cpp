@@ -17,6 +17,7 @@ using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::CollectiveKind;
 using program::Index;
+using test::collectives_of;
 using test::in_order;
 using test::Settings;
 using test::with;
@@ -51,14 +52,6 @@ program::Program program_of(const Settings& settings, const Settings& more = {})
 Graph graph_of(const Settings& settings) {
   const program::Config config = config_of(settings);
   return build_model(config, training_data(config), config.whole("batch_size"));
-}
-
-std::vector<program::Collective> collectives_of(const program::Program& program) {
-  std::vector<program::Collective> found;
-  in_order(program, 0, [&](const program::Command& command) {
-    if (const auto* one = std::get_if<program::Collective>(&command.action)) found.push_back(*one);
-  });
-  return found;
 }
 
 // A step's, a letter each: g gathers, s scatters, r reduces to all.

@@ -14,6 +14,7 @@ using namespace trainscope;
 using namespace trainscope::train;
 using Catch::Matchers::Contains;
 using program::Index;
+using test::collectives_of;
 using test::in_order;
 using test::Settings;
 using test::with;
@@ -50,15 +51,6 @@ const std::vector<Settings> kModels{kMlp, kGpt, kGpt2, kBert, kOpt};
 Settings both(Settings a, const Settings& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-std::vector<program::Collective> collectives_of(const program::Program& program) {
-  std::vector<program::Collective> found;
-  in_order(program, 0, [&](const program::Command& command) {
-    const program::Action& action = command.action;
-    if (const auto* one = std::get_if<program::Collective>(&action)) found.push_back(*one);
-  });
-  return found;
 }
 
 std::vector<std::string> names_of(const Settings& settings, Cut cut) {
