@@ -17,6 +17,7 @@
 #include "scenario/glossary.h"
 #include "scenario/published.h"
 #include "scenario/translation.h"
+#include "scenario/words_file.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "ui/app/trainscope_window.h"
 #endif

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/toml.h"
 #include "scenario/translation.h"
+#include "scenario/words_file.h"
 
 namespace trainscope::scenario {
 

@@ -32,15 +32,6 @@ std::filesystem::path original_of(const std::filesystem::path& file);
 // ID.de.toml of ID.toml, whether it is there or not.
 std::filesystem::path sidecar_of(const std::filesystem::path& lesson, std::string_view language);
 
-// "words.de.toml": short words of the window and of handouts, by the English ones.
-bool is_words_file(const std::filesystem::path& file);
-using Words = std::map<std::string, std::string, std::less<>>;
-// Throws InputError for a value that is no text.
-Words load_words(const std::filesystem::path& file);
-// What `trainscope check` demands of it: the words that the shipped files have, no others, each
-// with as many places ({}) as the English ones. Throws as load_words() does.
-std::vector<Finding> check_words(const std::filesystem::path& file);
-
 // The languages that any shipped lesson is there in, English first.
 std::vector<std::string> languages();
 // Throws InputError for a language that no lesson is there in. Empty is English.

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "scenario/sheet.h"
+#include "scenario/words_file.h"
 
 using namespace trainscope;
 using namespace trainscope::scenario;
