@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "analysis/measured_run.h"
 #include "base/units.h"
-#include "machine/ring.h"
-#include "train/parallel.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/chunk_view.h"
 #include "ui/panels/controls.h"
@@ -304,52 +301,12 @@ WalkView walk_of(const SideView& view) {
           view.time};
 }
 
-// "pipeline, 4 stages on GPUs of 8 x H100 SXM, 8 micro-batches, step 3"; "8 stages on 4 GPUs of".
-std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
-  const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage");
-  const std::string gpus = facts.stages.is_interleaved()
-                               ? fmt::format("{} GPUs", facts.stages.ranks)
-                               : std::string("GPUs");
-  const int count = facts.stages.micro_batches;
-  const std::string parts = fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
-  const std::string step = fmt::format("step {}", facts.stages.step_at(time));
-  return {fmt::format("pipeline, {} on {} of {}, {}, {}", stages, gpus, facts.run->machine->name,
-                      parts, step),
-          fmt::format("pipeline, {}, {}, {}", stages, parts, step),
-          fmt::format("{}, {}", parts, step), step};
-}
-
-// "FSDP, 8 GPUs of 8 x H100 SXM, step 3"; of a trace that was read, as a rank has it.
-std::vector<std::string> title_of_units(const FlowFacts& facts, Nanos time) {
-  const std::string step = fmt::format("step {}", facts.units.at(time).number);
-  if (facts.ranks_of_units == 0) return {"FSDP as one rank has it, " + step, "FSDP, " + step, step};
-  const std::string gpus = counted(static_cast<std::size_t>(facts.ranks_of_units), "GPU");
-  const std::string where = facts.topology ? " of " + facts.run->machine->name : "";
-  return {fmt::format("FSDP, {}{}, {}", gpus, where, step), fmt::format("FSDP, {}, {}", gpus, step),
-          "FSDP, " + step, step};
-}
-
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
-std::vector<std::string> title_of(const SideView& view) {
+std::vector<std::string> side_title(const SideView& view) {
   const FlowFacts& facts = view.facts;
-  if (facts.is_in_stages()) return title_of_stages(facts, view.time);
-  if (facts.is_in_units()) return title_of_units(facts, view.time);
-  if (facts.is_walk())
-    return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
-                                                            : facts.run->machine->name);
-  const std::string name = facts.is_star() ? "DataParallel" : "DDP";
-  const std::string whose =
-      facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
-  const std::string step = fmt::format(
-      "step {}{}",
-      facts.is_star() ? facts.star.at(view.time).step : facts.flow.at(view.time).number, whose);
-  const std::string gpus = counted(static_cast<std::size_t>(facts.gpus()), "GPU");
-  const std::string where = facts.apart > 1          ? " with the same parts of the layers"
-                            : facts.topology         ? " of " + facts.run->machine->name
-                            : facts.has_virtual_gpus ? ", virtual ones that share a real one"
-                                                     : ", their links not told";
-  return {fmt::format("{}, {}{}, {}", name, gpus, where, step),
-          fmt::format("{}, {}, {}", name, gpus, step), fmt::format("{}, {}", name, step), step};
+  if (!facts.is_walk()) return title_of(facts, view.time);
+  return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
+                                                          : facts.run->machine->name);
 }
 
 // ---- A side ------------------------------------------------------------------------------------
@@ -361,7 +318,7 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   const float left = draw_side_title(theme, view.context.workspace, view.side, middle);
   const bool alone = box.width() < theme.px(560) || view.facts.is_in_rows();
   const float kept = alone ? 0 : theme.px(204);  // for what is shown beside
-  words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, title_of(view),
+  words_at(theme, {{left, box.min.y}, {box.max.x - kept, box.max.y}}, middle.y, side_title(view),
            theme.text, theme.font.text, theme.size.small);
   box.min.y += title + theme.px(4);
   if (view.facts.is_walk()) return draw_walk(walk_of(view), box, panel.part == "numbers");
@@ -452,32 +409,6 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
 }
 
 }  // namespace
-
-FlowFacts::FlowFacts(RunPointer of)
-    : run(std::move(of)),
-      flow(analysis::gradient_flow(*run->trace, run->program.get())),
-      work(step_work(*run->trace, run->program.get())) {
-  if (run->machine && run->config.word("workload") == "collective")
-    walk = analysis::collective_walk(*run->trace, *run->machine);
-  if (run->program && run->program->stages > 1) stages = analysis::stage_times(*run->trace);
-  if (flow.empty()) units = analysis::unit_times(*run->trace);
-  if (run->program && is_in_units())
-    ranks_of_units = static_cast<int>(run->config.whole("parallel.world_size"));
-  if (flow.empty() && run->config.word("parallel.strategy") == "dp")
-    star = analysis::star_flow(*run->trace);
-  const int count = std::max(gpus(), 1);
-  has_virtual_gpus = analysis::has_virtual_gpus(run->trace->origin());
-  if (run->program && train::is_grid(run->config))
-    apart = static_cast<int>(run->config.whole("tensor.degree"));
-  if (run->machine && !has_virtual_gpus && apart == 1 &&
-      count <= machine::all_gpus(*run->machine)) {
-    topology = machine::topology_of(*run->machine);
-    ring = machine::ring_order(*topology, count);
-  } else {
-    ring.resize(static_cast<std::size_t>(count));
-    std::iota(ring.begin(), ring.end(), 0);
-  }
-}
 
 bool has_gradient_flow(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)
