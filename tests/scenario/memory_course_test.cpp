@@ -175,3 +175,42 @@ TEST_CASE("CPU: a tiny model trains faster on it, a large one on the GPU") {
     CHECK(reached(step_of(lesson, "cores"), few, wide.b));
   }
 }
+
+TEST_CASE("first script: of two lines that wait for the same kernels both have to go") {
+  const Lesson lesson = scenario::find_lesson("first-script");
+  const scenario::Step& let_go = step_of(lesson, "let-go");
+  for (const std::string& machine : lesson.machines)
+    for (const char* seed : {"seed=0", "seed=1", "seed=2", "seed=3"}) {
+      INFO(machine << " " << seed);
+      const Pair pair = run_on(lesson, machine, {seed});
+      CHECK(value(pair.b, "time.step") == Approx(value(pair.a, "time.step")).epsilon(0.01));
+      const auto with = [&](std::vector<std::string> settings) {
+        settings.emplace_back(seed);
+        return run_side(lesson, "A", machine, settings);
+      };
+      CHECK_FALSE(reached(let_go, with({"loop.sync_timing=false"}), pair.b));
+      CHECK_FALSE(reached(let_go, with({"loop.item_every=0"}), pair.b));
+      CHECK(reached(let_go, with({"loop.sync_timing=false", "loop.item_every=0"}), pair.b));
+    }
+}
+
+TEST_CASE("first script: a batch is not enough; nobody waits, or somebody else loads") {
+  const Lesson lesson = scenario::find_lesson("first-script");
+  const scenario::Step& goal = step_of(lesson, "goal");
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Run b = run_side(lesson, "B", machine);
+    const auto reaches = [&](const std::vector<std::string>& settings) {
+      return reached(goal, run_side(lesson, "A", machine, settings), b);
+    };
+    CHECK_FALSE(reaches({batch(65536)}));
+    CHECK_FALSE(reaches({"loader.num_workers=4"}));
+    CHECK_FALSE(reaches({"loop.sync_timing=false", "loop.item_every=0"}));
+    CHECK_FALSE(reaches({batch(1024), "loop.item_every=0"}));
+    CHECK(reaches({batch(1024), "loop.item_every=0", "loop.sync_timing=false"}));
+    CHECK(reaches({batch(1024), "loader.num_workers=2"}));
+    // Nor do smaller batches of B's.
+    CHECK_FALSE(reached(goal, run_side(lesson, "A", machine, {batch(1024)}),
+                        run_side(lesson, "B", machine, {batch(16)})));
+  }
+}

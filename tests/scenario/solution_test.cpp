@@ -183,5 +183,5 @@ TEST_CASE("no knob of a problem's solution reaches its goal alone, and each trac
       }
     }
   }
-  CHECK(tracks == std::set<std::string>{"T1", "T2", "T3", "T4", "T5"});
+  CHECK(tracks == std::set<std::string>{"T0", "T1", "T2", "T3", "T4", "T5"});
 }
