@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "machine/ring.h"
+#include "machine/topology_part.h"
 #include "ui/app/gpu_grid.h"
 #include "ui/panels/free_place.h"
 
@@ -88,6 +89,28 @@ TEST_CASE("bars lose their names where room is short, then the links are left ou
   CHECK(lowest.hubs.empty());
   CHECK(lowest.nodes.size() == 2);
   CHECK(lowest.route(0, 1).empty());
+}
+
+TEST_CASE("two GPUs of a group, a node each, stand at the network, which keeps its name") {
+  for (const char* machine : {"h200-8x2", "dgx1-v100-8x2"}) {
+    INFO(machine);
+    const machine::Topology topology =
+        machine::part_of(machine::topology_of(machine::load_machine(machine)), {0, 8});
+    const Box room = room_of({1100, 200});
+    const GpuMap map = lay_out_gpus(&topology, machine::ring_order(topology, 2), room, 1);
+    check_map(map, room);
+    CHECK(map.shows_links);
+    REQUIRE(map.hubs.size() == 1);
+    CHECK(map.hubs[0].names.front() == "network");
+    CHECK(map.hubs[0].words.width() > 100);
+    CHECK(map.hubs[0].words.height() > 10);
+    const auto way = map.route(0, 1);
+    REQUIRE(!way.empty());
+    for (const ImVec2 at : way) {
+      const Box chip{{at.x - map.chip, at.y - map.chip}, {at.x + map.chip, at.y + map.chip}};
+      CHECK_FALSE(overlaps(chip, map.hubs[0].words));
+    }
+  }
 }
 
 TEST_CASE("what travels keeps clear of the words for the bars") {

@@ -196,8 +196,10 @@ class MapBuilder {
       for (const GpuMap::Stop& stop : map_.stops_)
         if (std::ranges::find(stop.above, i) != stop.above.end())
           first = std::min(first, stop.x), last = std::max(last, stop.x);
-      if (static_cast<int>(i) == network_)  // crossed where the ring turns
+      if (static_cast<int>(i) == network_ && first < last)  // crossed where the ring turns
         hub.words.min.x = first + aside, hub.words.max.x = last - aside;
+      else if (static_cast<int>(i) == network_)
+        hub.words.min.x = last + aside;
       else if (bars_.names == BarNames::kBeside)
         hub.words.max.x = first - aside;
       else if (hub.way < hub.box.centre().y)
