@@ -61,7 +61,7 @@ constexpr std::array kNeeds{
     Need{"loop.target_loss", "data.path", "", 0, "data.name=auto model.name=mlp|rnn"},
     Need{"model.dropout attention.kernel", "model.name",
          "gpt-mini|bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
-    Need{"attention.dropout", "model.name",
+    Need{"attention.dropout model.vocab_size", "model.name",
          "bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
     Need{"attention.dropout", "attention.kernel", "eager|transformers"},
     Need{"model.gelu", "model.name", "gpt2|gpt2-large|gpt2-2.9b|gpt3-xl"},

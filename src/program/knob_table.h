@@ -11,7 +11,8 @@ namespace trainscope::program {
 void add_run_knobs(std::vector<Knob>& table);         // workload, machine, steps, seed
 void add_microbench_knobs(std::vector<Knob>& table);  // copy, gemm, kernel, launch, collective
 void add_replay_knobs(std::vector<Knob>& table);      // a trace, carried out once more
-void add_training_knobs(std::vector<Knob>& table);    // model, data, precision, optimizer, loop
+void add_model_knobs(std::vector<Knob>& table);       // model, attention, data
+void add_training_knobs(std::vector<Knob>& table);    // these, precision, optimizer, loop
 void add_input_knobs(std::vector<Knob>& table);       // loader, transfer, sampler
 void add_parallel_knobs(std::vector<Knob>& table);    // parallel, ddp, straggler
 

@@ -71,8 +71,7 @@ Wanted wanted_of(const fs::path& english) {
   if (english.stem() == kGlossary) {
     Wanted wanted{"the word", {}, {"name", "text"}};
     const Glossary glossary = Glossary::load(english);
-    for (const Term& term : glossary.terms())
-      wanted.prints.emplace(term.name, print_of(term));
+    for (const Term& term : glossary.terms()) wanted.prints.emplace(term.name, print_of(term));
     return wanted;
   }
   Wanted wanted{"the claim", {}, {"text"}};

@@ -185,6 +185,9 @@ class TransformerBuilder {
 
 // Of the defaults of its configuration only what differs is written.
 std::string constructor_of(const Transformer& model, const Variant& variant) {
+  const std::string vocabulary = model.vocabulary == find(model.name)->vocabulary
+                                     ? ""
+                                     : fmt::format(", vocab_size={}", model.vocabulary);
   const AttentionWay& way = variant.attention;
   const char* attention = way.kernel != AttentionKernel::kEager ? ""
                           : way.code == Family::kLearner ? ", attn_implementation=\"written_out\""
@@ -194,18 +197,18 @@ std::string constructor_of(const Transformer& model, const Variant& variant) {
     case Family::kBert:
       return fmt::format(
           "BertForMaskedLM(BertConfig(hidden_size={}, num_hidden_layers={}, "
-          "num_attention_heads={}, intermediate_size={}{}))",
-          model.width, model.layers, model.heads, model.hidden(), attention);
+          "num_attention_heads={}, intermediate_size={}{}{}))",
+          model.width, model.layers, model.heads, model.hidden(), vocabulary, attention);
     case Family::kGpt2:
       return fmt::format(
           "GPT2LMHeadModel(GPT2Config(n_embd={}, n_layer={}, n_head={}, "
-          "n_positions={}{}{}))",
-          model.width, model.layers, model.heads, model.positions, gelu, attention);
+          "n_positions={}{}{}{}))",
+          model.width, model.layers, model.heads, model.positions, vocabulary, gelu, attention);
     case Family::kOpt:
       return fmt::format(
           "OPTForCausalLM(OPTConfig(hidden_size={}, num_hidden_layers={}, num_attention_heads={}, "
-          "ffn_dim={}{}))",
-          model.width, model.layers, model.heads, model.hidden(), attention);
+          "ffn_dim={}{}{}))",
+          model.width, model.layers, model.heads, model.hidden(), vocabulary, attention);
     case Family::kLearner:
       break;
   }
@@ -234,23 +237,25 @@ bool is_transformer(std::string_view model) {
 
 Graph build_transformer(const program::Config& config, const TrainingData& data,
                         std::int64_t batch) {
-  const Transformer* model = find(config.word("model.name"));
-  assert(model);
+  const Transformer* known = find(config.word("model.name"));
+  assert(known);
+  Transformer model = *known;
+  if (const std::int64_t size = config.whole("model.vocab_size"); size > 0) model.vocabulary = size;
   const std::int64_t length = data.shape.tokens;
   if (length == 0)
     throw InputError(fmt::format("{} reads text, and {} has none; set data.name = tokens",
-                                 model->name, data.name));
-  if (length > model->positions)
+                                 model.name, data.name));
+  if (length > model.positions)
     throw InputError(
         fmt::format("{} has {} positions, and model.seq_len = {} needs more; set "
                     "model.seq_len = {} or less",
-                    model->name, model->positions, length, model->positions));
-  const Variant variant{config.number("model.dropout"), attention_way(config, model->family),
+                    model.name, model.positions, length, model.positions));
+  const Variant variant{config.number("model.dropout"), attention_way(config, model.family),
                         config.word("model.gelu") == "written_out"};
-  Graph graph = TransformerBuilder(*model, batch, variant).build(length);
-  graph.blocks = blocks_of(*model);
+  Graph graph = TransformerBuilder(model, batch, variant).build(length);
+  graph.blocks = blocks_of(model);
   graph.listing = {
-      fmt::format("model = {}.to(device)", constructor_of(*model, variant)),
+      fmt::format("model = {}.to(device)", constructor_of(model, variant)),
       "model.register_forward_hook(lambda module, args, output: output.logits)",
   };
   return graph;

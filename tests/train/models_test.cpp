@@ -16,6 +16,7 @@
 #include "train/tape.h"
 
 using namespace trainscope;
+using Catch::Matchers::Contains;
 using nlohmann::json;
 using program::Program;
 using test::config_of;
@@ -142,6 +143,26 @@ TEST_CASE("published models have the published numbers of parameters") {
         Approx(1.3e9).epsilon(0.02));
   CHECK(static_cast<double>(graph_of(model_config("gpt2-2.9b"), 1).parameter_count()) ==
         Approx(2.9e9).epsilon(0.02));
+}
+
+TEST_CASE("a vocabulary of one's own changes the embedding and the head that shares it alone") {
+  // MPT-1b of llm-foundry's table (scripts/train/benchmarking/README.md: NumParams) is GPT-3 XL
+  // with 50368 tokens.
+  const program::Config mpt = model_config("gpt3-xl", {"model.vocab_size=50368"});
+  CHECK(graph_of(mpt, 1).parameter_count() == 1'315'950'592);
+  const auto listing = graph_of(mpt, 1).listing.front();
+  CHECK_THAT(listing, Contains("vocab_size=50368"));
+  for (const Shape& shape : kTransformers) {
+    INFO(shape.name);
+    const auto tokens = static_cast<std::int64_t>(shape.vocabulary) + 47;
+    const train::Graph own = graph_of(model_config(shape.name), 1);
+    const train::Graph wider =
+        graph_of(model_config(shape.name, {"model.vocab_size=" + std::to_string(tokens)}), 1);
+    // BERT's head has a bias for each token.
+    const double row = shape.width + (shape.name == "bert-large" ? 1 : 0);
+    CHECK(static_cast<double>(wider.parameter_count() - own.parameter_count()) == 47 * row);
+    CHECK_THAT(own.listing.front(), !Contains("vocab_size"));
+  }
 }
 
 TEST_CASE("published models list their parameters as named_parameters() does") {
