@@ -48,4 +48,12 @@ inline constexpr double kArithmeticLatency = 4;
 inline constexpr double kMemoryLatency = 400;
 inline constexpr double kL2Latency = 200;  // the same from L2, of the same table
 
+// A warp issues to one of these parts of its SM, each with as much of the SM's arithmetic (of all
+// capabilities here; cuda_occupancy.h gives warps to 4 of them).
+inline constexpr int kSubPartitions = 4;
+
+// Bytes a cycle that L2 sends to one SM at most: assumed, as the power of two above 5120 a cycle to
+// the 108 SMs of an A100 (NVIDIA A100 Tensor Core GPU Architecture, L2 cache).
+inline constexpr double kSmPort = 64;
+
 }  // namespace trainscope::machine

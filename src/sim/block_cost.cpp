@@ -69,6 +69,20 @@ BlockCost resources(const machine::Gpu& gpu, const machine::LaunchShape& shape) 
   return cost;
 }
 
+// Threads that a block's warps have room for, to those that it has: a warp with one thread takes as
+// long as a full one.
+double lanes(const BlockCost& cost, const program::Operation& operation) {
+  return static_cast<double>(cost.warps) * machine::kWarp / operation.threads;
+}
+
+// Of all memory's rate a block gets at most its part of its SM's port.
+double port_share(const BlockCost& cost, std::int64_t blocks, const MemoryPath& memory,
+                  const machine::Gpu& gpu) {
+  const std::int64_t on_an_sm = (blocks + gpu.sm_count - 1) / gpu.sm_count;
+  const auto beside = static_cast<double>(std::min<std::int64_t>(on_an_sm, cost.per_sm));
+  return machine::kSmPort * gpu.boost_clock_hz * 1e-9 / memory.bytes_per_ns / beside;
+}
+
 // The SMs with the most blocks have `most` one after another and beside each other, and are at work
 // all the time. Rounded down, so that what is left of the length is the kernel's shortest time.
 void give_length(BlockCost& cost, Nanos length, std::int64_t most,
@@ -109,16 +123,21 @@ BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gp
   const double sm_flops_per_ns = *peak * work.efficiency / gpu.sm_count * 1e-9;
   const MemoryPath memory =
       memory_path(l2_hits.value_or(machine::l2_hits(gpu, work.footprint)), gpu);
-  cost.arithmetic = units(work.flops / sm_flops_per_ns, kArithmeticRate, operation);
+  const double threads_worth = work.flops * lanes(cost, operation);
+  cost.arithmetic = units(threads_worth / sm_flops_per_ns, kArithmeticRate, operation);
   cost.memory = units(work.bytes / memory.bytes_per_ns, kMemoryRate, operation);
+  double arithmetic_share = static_cast<double>(cost.warps) / machine::kSubPartitions;
+  double memory_share = port_share(cost, shape.blocks, memory, gpu);
   if (work.ilp > 0) {
     const double flops_per_ns = cost.warps * work.ilp * operations_of_instruction(work.math, gpu) /
                                 (machine::kArithmeticLatency * cycle_ns);
-    cost.arithmetic_limit = limit(flops_per_ns / sm_flops_per_ns, kArithmeticRate);
+    arithmetic_share = std::min(arithmetic_share, flops_per_ns / sm_flops_per_ns);
     const double in_flight = operation.threads * work.ilp * kLoadBytes;
-    cost.memory_limit =
-        limit(in_flight / (memory.latency * cycle_ns) / memory.bytes_per_ns, kMemoryRate);
+    memory_share =
+        std::min(memory_share, in_flight / (memory.latency * cycle_ns) / memory.bytes_per_ns);
   }
+  cost.arithmetic_limit = limit(arithmetic_share, kArithmeticRate);
+  cost.memory_limit = limit(memory_share, kMemoryRate);
   return cost;
 }
 
