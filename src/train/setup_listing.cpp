@@ -116,6 +116,14 @@ class SetupListing : ListingPart {
                                        run_.cast_of_batch()));
   }
 
+  // PyTorch's math attention widens 16-bit numbers to FP32 unless it is told not to (since 2.5,
+  // aten/src/ATen/native/transformers/attention.cpp); what runs here does not.
+  bool reduces_in_16_bits() const {
+    return settings_.data.shape.tokens > 0 && config_.word("attention.kernel") == "math" &&
+           (settings_.precision.autocast != program::ElementType::kFp32 ||
+            config_.word("model.dtype") != "fp32");
+  }
+
   void write_model() {
     for (const char* backend : {"matmul", "cudnn"}) {
       const std::string knob = std::string(backend) + ".allow_tf32";
@@ -126,6 +134,7 @@ class SetupListing : ListingPart {
                         backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
     }
     if (config_.flag("cudnn.benchmark")) add("torch.backends.cudnn.benchmark = True");
+    if (reduces_in_16_bits()) add("torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)");
     for (const std::string& line : attention_lines(run_.graph, config_.word("model.name")))
       add(line);
     if (settings_.fsdp) add("with torch.device(\"meta\"):  # its shapes, and no memory");

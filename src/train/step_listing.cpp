@@ -71,9 +71,11 @@ class StepListing : ListingPart {
     if (settings_.precision.autocast != program::ElementType::kFp32)
       contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
                                      torch_name(settings_.precision.autocast)));
+    // Left to itself PyTorch takes a fused kernel where it has one, so the choice is always
+    // written.
     const std::string& kernel = config_.word("attention.kernel");
     const bool chosen = kernel == "math" || kernel == "flash";
-    if (config_.is_set("attention.kernel") && chosen && settings_.data.shape.tokens > 0)
+    if (chosen && settings_.data.shape.tokens > 0)
       contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})", kernel != "flash" ? "MATH"
                                                                    : settings_.has_flash
                                                                        ? "FLASH_ATTENTION"

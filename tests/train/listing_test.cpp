@@ -38,6 +38,16 @@ TEST_CASE("a loop that accumulates through several epochs begins each of them") 
              Contains("batches = iter(loader)\n"));
 }
 
+TEST_CASE("the listing says that math attention stays in 16 bits, where it has any") {
+  const char* line = "torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)\n";
+  CHECK_THAT(listing({"model.name=gpt2", "precision=bf16"}), Contains(line));
+  CHECK_THAT(listing({"model.name=gpt2", "model.dtype=bf16"}), Contains(line));
+  CHECK_THAT(listing({"model.name=gpt2"}), !Contains(line));
+  CHECK_THAT(listing({"model.name=gpt2", "precision=bf16", "attention.kernel=flash"}),
+             !Contains(line));
+  CHECK_THAT(listing({"model.name=resnet50", "precision=bf16"}), !Contains(line));
+}
+
 TEST_CASE("attention that is written out stands in the listing, and no backend is chosen for it") {
   const std::string own =
       listing({"model.name=gpt-mini", "model.seq_len=64", "attention.kernel=eager"});
@@ -54,7 +64,8 @@ TEST_CASE("attention that is written out stands in the listing, and no backend i
       listing({"model.name=bert-large", "model.seq_len=64", "attention.kernel=eager"});
   CHECK_THAT(bert, Contains("AttentionInterface.register(\"written_out\", attention)\n") &&
                        Contains("attn_implementation=\"written_out\"") && !Contains("mask"));
-  CHECK_THAT(listing({"model.name=gpt2"}), !Contains("written_out"));
+  CHECK_THAT(listing({"model.name=gpt2"}),
+             !Contains("written_out") && Contains("with sdpa_kernel(SDPBackend.MATH):\n"));
   const std::string library =
       listing({"model.name=gpt2", "attention.kernel=transformers", "model.gelu=written_out"});
   CHECK_THAT(library, Contains("attn_implementation=\"eager\"") && !Contains("sdpa_kernel") &&
