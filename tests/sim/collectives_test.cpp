@@ -177,6 +177,16 @@ TEST_CASE("reduce-scatter and all-gather are the two halves of an all-reduce") {
   CHECK(bytes_ns(CollectiveKind::kAllGather) == Approx(all / 2).epsilon(1e-6));
 }
 
+TEST_CASE("to send a message to all takes no longer than to sum it on all") {
+  for (const char* machine : {"h100-sxm-8", "h200-8x2", "dgx1-v100-8x2"})
+    for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 30; bytes *= 8) {
+      CAPTURE(machine, bytes);
+      const auto group = group_of(std::string(machine) == "h100-sxm-8" ? 8 : 16);
+      CHECK(microseconds(machine, group, bytes, CollectiveKind::kBroadcast) <=
+            microseconds(machine, group, bytes));
+    }
+}
+
 TEST_CASE("a part of a DGX-1 has only the links that lead to its members") {
   // GPU 0 and 1 share one link of the six that GPU 0 has.
   constexpr std::int64_t kBytes = 1 << 28;

@@ -122,6 +122,8 @@ class Tuner {
       plan.latency_ns += static_cast<double>(nvls_loop(bytes_, group_.ranks)) / rate;
     if (algorithm == Algorithm::kRing && protocol == Protocol::kSimple && !moves_one_way())
       plan.latency_ns = plan.base_ns + plan.hops_ns() * part_of_loop_missing();
+    if (algorithm == Algorithm::kRing && crosses_nodes_one_way())
+      plan.latency_ns = plan.base_ns + chain_latency(p) * 1e3;
     plan.duration = static_cast<Nanos>(std::ceil(plan.latency_ns + bytes / rate));
     plan.wire_bytes = bytes * wire_factor(algorithm, kind_, group_.ranks);
     // What crosses is written into the neighbour's memory, read there and joined with what is
@@ -168,6 +170,15 @@ class Tuner {
     const int between = per_turn * (group_.nodes - 1);
     const double latency = (steps - between) * hop().ring[p] + between * kNetworkHop.ring[p];
     return latency * plateau(p);
+  }
+  bool crosses_nodes_one_way() const {
+    return moves_one_way() && kind_ != CollectiveKind::kSendReceive && group_.nodes > 1;
+  }
+  // Once along the ring, from the first rank to the last. The tuner takes every hop for one of the
+  // network, and more of them (`ring_latency`): that is for its choice, not for how long it takes.
+  double chain_latency(std::size_t p) const {
+    const int between = group_.nodes - 1, within = group_.ranks - group_.nodes;
+    return within * hop().ring[p] + between * kNetworkHop.ring[p];
   }
   double part_of_loop_missing() const {
     const std::int64_t loop = kStep * group_.channels * group_.ranks;
