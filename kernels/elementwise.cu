@@ -10,6 +10,12 @@ struct Sum {
   __device__ float operator()(std::size_t, float a, float b) const { return a + b; }
 };
 
+struct Most {
+  __device__ float operator()(std::size_t, float a, float b) const {
+    return b > a || b != b ? b : a;
+  }
+};
+
 struct Scaled {
   float factor;
   __device__ float operator()(std::size_t, float x) const { return factor * x; }
@@ -56,6 +62,11 @@ void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count) {
 }
 
 template <typename T>
+void larger(Stream stream, const T* a, const T* b, T* most, std::size_t count) {
+  map("larger", stream, Most{}, count, most, a, b);
+}
+
+template <typename T>
 void scale(Stream stream, const T* x, float factor, T* y, std::size_t count) {
   map("scale", stream, Scaled{factor}, count, y, x);
 }
@@ -82,6 +93,9 @@ void fill(Stream stream, std::span<const Tensor<T>> tensors, float value) {
 template void add(Stream, const float*, const float*, float*, std::size_t);
 template void add(Stream, const Half*, const Half*, Half*, std::size_t);
 template void add(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
+template void larger(Stream, const float*, const float*, float*, std::size_t);
+template void larger(Stream, const Half*, const Half*, Half*, std::size_t);
+template void larger(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
 template void scale(Stream, const float*, float, float*, std::size_t);
 template void scale(Stream, const Half*, float, Half*, std::size_t);
 template void scale(Stream, const Bfloat16*, float, Bfloat16*, std::size_t);

@@ -1,4 +1,4 @@
-// Arithmetic on values one by one: torch.add, mul, pow, fill_. CPU reference:
+// Arithmetic on values one by one: torch.add, maximum, mul, pow, fill_. CPU reference:
 // src/host/elementwise.h.
 //
 // Computed in FP32 and rounded once. A result may be an input. T: float, Half, Bfloat16.
@@ -11,6 +11,10 @@ namespace trainscope::kernels {
 // sum[i] = a[i] + b[i].
 template <typename T>
 void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count);
+
+// The larger of a[i] and b[i]; a NaN where one is.
+template <typename T>
+void larger(Stream stream, const T* a, const T* b, T* most, std::size_t count);
 
 // y[i] = factor · x[i].
 template <typename T>

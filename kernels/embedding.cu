@@ -16,6 +16,17 @@ __global__ void embedding_forward_kernel(std::size_t rows, std::size_t columns, 
   map_row(columns, [](std::size_t, float value) { return value; }, y + blockIdx.x * columns, row);
 }
 
+// The same of some rows.
+template <typename T>
+__global__ void embedding_of_rows_kernel(std::size_t rows, std::int64_t first, std::size_t columns,
+                                         const T* table, const std::int64_t* tokens, T* y) {
+  const std::int64_t own = tokens[blockIdx.x] - first;
+  const bool is_here = own >= 0 && own < static_cast<std::int64_t>(rows);
+  const T* row = table + (is_here ? static_cast<std::size_t>(own) : 0) * columns;
+  const auto value_of = [is_here](std::size_t, float value) { return is_here ? value : 0.0F; };
+  map_row(columns, value_of, y + blockIdx.x * columns, row);
+}
+
 // The positions of tokens in the workspace, those of a token side by side. Where a token's begin is
 // left to chance; in which order they are is not.
 struct Positions {
@@ -158,6 +169,16 @@ void embedding_forward(Stream stream, const Matrix& table_shape, const T* table,
          table_shape.columns, table, tokens, y);
 }
 
+template <typename T>
+void embedding_forward_of_rows(Stream stream, const Matrix& table_shape, std::int64_t first,
+                               const T* table, const std::int64_t* tokens, std::size_t count,
+                               T* y) {
+  if (count == 0) return;
+  launch("embedding_forward_of_rows", embedding_of_rows_kernel<T>, stream,
+         shape_for_rows({count, table_shape.columns}, kPackOf<T>), table_shape.rows, first,
+         table_shape.columns, table, tokens, y);
+}
+
 std::size_t embedding_workspace(const Matrix& table_shape, std::size_t count) {
   return 1 + 2 * table_shape.rows + 2 * count;
 }
@@ -177,6 +198,8 @@ void embedding_backward(Stream stream, const Matrix& table_shape, const std::int
 #define TRAINSCOPE_INSTANTIATE(T)                                                           \
   template void embedding_forward(Stream, const Matrix&, const T*, const std::int64_t*,     \
                                   std::size_t, T*);                                         \
+  template void embedding_forward_of_rows(Stream, const Matrix&, std::int64_t, const T*,    \
+                                          const std::int64_t*, std::size_t, T*);            \
   template void embedding_backward(Stream, const Matrix&, const std::int64_t*, std::size_t, \
                                    const T*, std::int32_t*, float*)
 TRAINSCOPE_INSTANTIATE(float);

@@ -15,6 +15,11 @@ template <typename T>
 void embedding_forward(Stream stream, const Matrix& table_shape, const T* table,
                        const std::int64_t* tokens, std::size_t count, T* y);
 
+// Of a table of which this has the rows from `first` on alone: y[t] is 0 where a token is another.
+template <typename T>
+void embedding_forward_of_rows(Stream stream, const Matrix& table_shape, std::int64_t first,
+                               const T* table, const std::int64_t* tokens, std::size_t count, T* y);
+
 // Whole numbers of room for backward.
 std::size_t embedding_workspace(const Matrix& table_shape, std::size_t count);
 

@@ -124,6 +124,8 @@ class Proposer {
     add("Parameters stay after the forward", "fsdp.reshard_after_forward=false", kRanks);
     add("Gradients are scattered once an update", "fsdp.gradient_sync=last", kRanks);
     add("The parts between are cut along the sequence", "tensor.sequence_parallel=true", kRanks);
+    add("Embedding, head and loss are shared out, too", "tensor.loss_parallel=true",
+        {Part::kCompute, Part::kExposedCommunication, Part::kIdleCollective});
     if (sums_layers_over_network(run_)) of_tensor_groups();
     if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
   }

@@ -81,12 +81,13 @@ const sim::ChunkSchedule& Collectives::schedule_of(program::CollectiveKind kind,
   return *known;
 }
 
-const program::Operation& Collectives::addition_of(std::int64_t units, program::ElementType type) {
-  auto& known = additions_[{units, type}];
+const program::Operation& Collectives::addition_of(std::int64_t units, program::ElementType type,
+                                                   bool maximum) {
+  auto& known = additions_[{units, type, maximum}];
   if (known) return *known;
   known = std::make_unique<program::Operation>();
   known->kernel = "add a chunk";
-  known->function = program::Accumulate{units, 0};
+  known->function = program::Accumulate{units, 0, maximum};
   known->type = type;
   known->m = units;
   known->flops = static_cast<double>(units);
@@ -95,7 +96,7 @@ const program::Operation& Collectives::addition_of(std::int64_t units, program::
 }
 
 const program::Operation& Collectives::cast_of(std::int64_t units, program::ElementType from) {
-  auto& known = casts_[{units, from}];
+  auto& known = casts_[{units, from, false}];
   if (known) return *known;
   known = std::make_unique<program::Operation>();
   known->kernel = "cast a piece";
@@ -182,7 +183,7 @@ void Collectives::by_library(const std::vector<Rank>& ranks) {
     std::byte* own = whole + part * group.rank_of(rank.call->rank);
     shares.push_back({one.kind == program::CollectiveKind::kAllGather ? own : whole,
                       one.kind == program::CollectiveKind::kReduceScatter ? own : whole,
-                      rank.stream, rank.call->call});
+                      rank.stream, rank.call->call, one.maximum});
   }
   device_.together(one.communicator, one.kind, unit, units, shares);
 }
@@ -213,7 +214,7 @@ void Collectives::pull(const Rank& from, const Rank& to, const sim::ChunkSend& s
                to.stream);
   if (send.reduces) {
     KernelCall add;
-    add.operation = &addition_of(count, type_of(unit));
+    add.operation = &addition_of(count, type_of(unit), one.maximum);
     add.reads = {{target, count, type_of(unit)}};
     add.writes = {{mine, count, type_of(unit)}};
     device_.launch(add, to.stream);

@@ -58,7 +58,8 @@ class Collectives {
 
   std::vector<Marks>& marks_of(program::Index communicator, const std::vector<RankCall>& calls);
   const sim::ChunkSchedule& schedule_of(program::CollectiveKind kind, int ranks);
-  const program::Operation& addition_of(std::int64_t units, program::ElementType type);
+  const program::Operation& addition_of(std::int64_t units, program::ElementType type,
+                                        bool maximum);
   const program::Operation& cast_of(std::int64_t units, program::ElementType from);
   void begin(const std::vector<Rank>& ranks, const Log& log);
   void by_library(const std::vector<Rank>& ranks);
@@ -79,9 +80,9 @@ class Collectives {
   std::vector<bool> by_library_;                        // by communicator
   std::map<program::Index, std::vector<Marks>> marks_;  // by communicator and rank
   std::map<std::pair<program::CollectiveKind, int>, std::unique_ptr<sim::ChunkSchedule>> schedules_;
-  // By how many numbers of which type; casts from it.
-  using Operations =
-      std::map<std::pair<std::int64_t, program::ElementType>, std::unique_ptr<program::Operation>>;
+  // By how many numbers of which type; casts from it, and additions that keep the larger.
+  using Operations = std::map<std::tuple<std::int64_t, program::ElementType, bool>,
+                              std::unique_ptr<program::Operation>>;
   Operations additions_, casts_;
 };
 

@@ -27,8 +27,10 @@ std::int64_t classes_of(const program::Program& program) {
   const auto look = [&](const program::Operation& operation) {
     if (const auto* loss = std::get_if<program::NllLoss>(&operation.function))
       least = std::min(least, loss->classes);
+    if (const auto* loss = std::get_if<program::SharedLoss>(&operation.function))
+      least = std::min(least, loss->all);
     if (const auto* table = std::get_if<program::Embedding>(&operation.function))
-      least = std::min(least, table->vocabulary);
+      least = std::min(least, table->vocabulary * table->ranks);
   };
   for (const program::Operation& operation : program.operations) {
     look(operation);

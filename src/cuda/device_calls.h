@@ -102,6 +102,7 @@ struct RankShare {
   void* get = nullptr;
   StreamHandle stream = 0;
   CallId call = 0;
+  bool maximum = false;  // of an all-reduce: the largest, not the sum
 };
 
 // Ranks that carry out collectives together by the vendor's library.

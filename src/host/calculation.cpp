@@ -12,6 +12,7 @@
 #include "host/nll_loss.h"
 #include "host/rounded_steps.h"
 #include "host/shards.h"
+#include "host/shared_loss.h"
 #include "host/unscale.h"
 
 namespace trainscope::host {
@@ -40,13 +41,41 @@ void Calculation::operator()(const program::NllLoss& f) {
   }
 }
 
+void Calculation::operator()(const program::SharedLoss& f) {
+  using Step = program::LossStep;
+  const MatrixShape shape = matrix(f.rows, f.classes);
+  const std::int64_t begin = own_rank(f.rank, f.ranks) * f.classes;
+  const auto count = std::clamp<std::int64_t>(f.all - begin, 0, f.classes);
+  const OwnClasses own{static_cast<std::size_t>(begin), static_cast<std::size_t>(count)};
+  switch (f.step) {
+    case Step::kMaximum:
+      return row_maxima(shape, own, in(0), out(0), workers_);
+    case Step::kShift:
+      return shift_rows(shape, in(0), in(1), out(0), workers_);
+    case Step::kExponential:
+      return exponentials(shape, own, in(0), out(0), workers_);
+    case Step::kSum:
+      return row_sums(shape, own, in(0), out(0), workers_);
+    case Step::kLogarithm:
+      return logarithms(in(0), out(0));
+    case Step::kPick:
+      return pick_targets(shape, own, in(0), whole(1), out(0));
+    case Step::kMark:
+      return mark_targets(shape, own, whole(0), out(0));
+  }
+}
+
+std::int64_t Calculation::own_rank(std::int64_t rank, std::int64_t ranks) const {
+  return (rank + interpreter_.rank_) % ranks;
+}
+
 void Calculation::operator()(const program::Add&) {
   add(in(0), in(1), out(0), workers_);
 }
 
 void Calculation::operator()(const program::Accumulate& f) {
   const Values x = in(0).subspan(static_cast<std::size_t>(f.from), out(0).size());
-  add(x, out(0), out(0), workers_);
+  f.maximum ? larger(x, out(0), out(0), workers_) : add(x, out(0), out(0), workers_);
 }
 
 void Calculation::operator()(const program::CopyPart& f) {

@@ -30,6 +30,7 @@ class Calculation {
   // the rest: calculation.cpp
   void operator()(const program::LogSoftmax& f);
   void operator()(const program::NllLoss& f);
+  void operator()(const program::SharedLoss& f);
   void operator()(const program::Add& f);
   void operator()(const program::Accumulate& f);
   void operator()(const program::CopyPart& f);
@@ -63,6 +64,8 @@ class Calculation {
     Values second;
   };
   Pair rounded(std::size_t more_room, Results& more) const;
+  // The rank whose part it is of what so many share out, where one's operations stand for all.
+  std::int64_t own_rank(std::int64_t rank, std::int64_t ranks) const;
   // Of the first result.
   NumberFormat format_written() const;
   // Of a gradient, in the type of the result.

@@ -183,14 +183,17 @@ void Calculation::operator()(const program::LayerNorm& f) {
 
 void Calculation::operator()(const program::Embedding& f) {
   const MatrixShape table{size(f.vocabulary), size(f.width)};
-  if (f.part == Part::kForward) return embedding_forward(table, in(1), whole(0), out(0), workers_);
-  embedding_backward(table, whole(1), in(0), out(0), Into::kReplace, workers_);
+  if (f.part != Part::kForward)
+    return embedding_backward(table, whole(1), in(0), out(0), Into::kReplace, workers_);
+  if (f.ranks == 1) return embedding_forward(table, in(1), whole(0), out(0), workers_);
+  embedding_forward_of_rows(table, own_rank(f.rank, f.ranks) * f.vocabulary, in(1), whole(0),
+                            out(0), workers_);
 }
 
 void Calculation::operator()(const program::AddPositions& f) {
   const std::size_t row = size(f.length * f.width);
   if (f.part == Part::kForward) {
-    const Values x = in(0), table = in(1);
+    const Values x = in(0), table = in(1).subspan(size(own_rank(f.rank, f.ranks)) * row);
     const Results y = out(0);
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] + table[i % row];
     return;
@@ -213,8 +216,8 @@ void Calculation::operator()(const program::Dropout& f) {
                               : interpreter_.stores_[operation_.reads[1]].whole.front();
   if (draws) {
     std::uint64_t& drawn = interpreter_.drawn_on(operation_.writes[0]);
-    const std::int64_t rank = (f.rank + interpreter_.rank_) % f.ranks;
-    place = static_cast<std::int64_t>(drawn) + rank * f.elements;
+    const std::int64_t before = own_rank(f.rank, f.ranks) * f.elements;
+    place = static_cast<std::int64_t>(drawn) + before;
     drawn += static_cast<std::uint64_t>(f.ranks * f.elements);
   }
   dropout.offset = static_cast<std::uint64_t>(place);

@@ -15,6 +15,13 @@ void add(Values a, Values b, Results sum, const Workers& workers) {
   });
 }
 
+void larger(Values a, Values b, Results most, const Workers& workers) {
+  assert(a.size() == most.size() && b.size() == most.size());
+  workers.for_ranges(most.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) most[i] = b[i] > a[i] || b[i] != b[i] ? b[i] : a[i];
+  });
+}
+
 void scale(Values x, float factor, Results y, const Workers& workers) {
   assert(x.size() == y.size());
   workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {

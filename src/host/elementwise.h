@@ -1,5 +1,5 @@
-// Arithmetic on values one by one: torch.add, mul, pow, fill_. Each result has one rounding; a
-// result may be an input.
+// Arithmetic on values one by one: torch.add, maximum, mul, pow, fill_. Each result has one
+// rounding; a result may be an input.
 #pragma once
 
 #include "host/views.h"
@@ -10,6 +10,9 @@ namespace trainscope::host {
 // sum[i] = a[i] + b[i]: a residual connection; its gradient goes to both unchanged. Where `sum` is
 // `a`, b is accumulated.
 void add(Values a, Values b, Results sum, const Workers& workers = {});
+
+// The larger of a[i] and b[i]; a NaN where one is.
+void larger(Values a, Values b, Results most, const Workers& workers = {});
 
 // y[i] = factor · x[i].
 void scale(Values x, float factor, Results y, const Workers& workers = {});

@@ -44,6 +44,25 @@ void embedding_forward(const MatrixShape& table_shape, Values table,
   });
 }
 
+void embedding_forward_of_rows(const MatrixShape& table_shape, std::int64_t first, Values table,
+                               std::span<const std::int64_t> tokens, Results y,
+                               const Workers& workers) {
+  const std::size_t columns = table_shape.columns;
+  assert(table.size() == table_shape.size());
+  assert(y.size() == tokens.size() * columns);
+  const auto rows = static_cast<std::int64_t>(table_shape.rows);
+  workers.for_ranges(tokens.size(), grain_of(columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      const std::int64_t row = tokens[t] - first;
+      if (row >= 0 && row < rows) {
+        std::copy_n(&table[static_cast<std::size_t>(row) * columns], columns, &y[t * columns]);
+      } else {
+        std::fill_n(&y[t * columns], columns, 0.0F);
+      }
+    }
+  });
+}
+
 void embedding_backward(const MatrixShape& table_shape, std::span<const std::int64_t> tokens,
                         Values dy, Results dtable, Into into, const Workers& workers) {
   assert(dtable.size() == table_shape.size());

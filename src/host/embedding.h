@@ -18,6 +18,11 @@ void embedding_forward(const MatrixShape& table_shape, Values table,
                        std::span<const std::int64_t> tokens, Results y,
                        const Workers& workers = {});
 
+// Of a table of which this has the rows from `first` on alone: y[t] is 0 where a token is another.
+void embedding_forward_of_rows(const MatrixShape& table_shape, std::int64_t first, Values table,
+                               std::span<const std::int64_t> tokens, Results y,
+                               const Workers& workers = {});
+
 // kReplace clears the gradient first.
 void embedding_backward(const MatrixShape& table_shape, std::span<const std::int64_t> tokens,
                         Values dy, Results dtable, Into into, const Workers& workers = {});

@@ -171,7 +171,7 @@ void Interpreter::collective(const program::Collective& collective) {
   }
   together_.clear();
   workspace_used_ = 0;
-  carry_out(collective.kind, format_of(program::type_of(program_, collective)), sends, receives,
+  carry_out(collective, format_of(program::type_of(program_, collective)), sends, receives,
             workspace_);
 }
 

@@ -46,7 +46,7 @@ void RankNumbers::collective(const program::Collective& collective) {
     return pieces;
   };
   for (int number = 0; number < group.groups; ++number)
-    carry_out(collective.kind, format_of(program::type_of(program_, collective)),
+    carry_out(collective, format_of(program::type_of(program_, collective)),
               of_group(collective.send, number), of_group(collective.receive, number), room_);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/elementwise.h"
+
 namespace trainscope::host {
 namespace {
 
@@ -71,9 +73,20 @@ void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks
   sum_range(format, root, ranks, 0, sum.size(), sum);
 }
 
-void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
-               std::span<const Pieces> receives, std::vector<float>& room) {
+void largest_of_all(std::span<const Pieces> ranks, Results largest) {
+  copy_range(ranks.front(), 0, largest.size(), largest);
+  for (const Pieces& rank : ranks.subspan(1))
+    for_range(rank, 0, largest.size(), [&](Values piece, std::size_t place) {
+      const Results most = largest.subspan(place, piece.size());
+      larger(most, piece, most);
+    });
+}
+
+void carry_out(const program::Collective& collective, NumberFormat format,
+               std::span<const Pieces> sends, std::span<const Pieces> receives,
+               std::vector<float>& room) {
   using Kind = program::CollectiveKind;
+  const Kind kind = collective.kind;
   if (kind == Kind::kSendReceive) return exchange(sends, receives);
   const std::size_t sent = size_of(sends.front());
   const std::size_t count = kind == Kind::kAllGather ? sent * sends.size() : sent;
@@ -82,7 +95,7 @@ void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<cons
   switch (kind) {
     case Kind::kAllReduce:
     case Kind::kReduceScatter:
-      sum_all(format, sends, result);
+      collective.maximum ? largest_of_all(sends, result) : sum_all(format, sends, result);
       break;
     case Kind::kReduce:
       sum_to(format, 0, sends, result);

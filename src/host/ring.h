@@ -25,13 +25,16 @@ std::size_t size_of(const Pieces& pieces);
 // The sum over ranks, of as many numbers as each rank's pieces have: at least one rank.
 void sum_all(NumberFormat format, std::span<const Pieces> ranks, Results sum);
 void sum_to(NumberFormat format, std::size_t root, std::span<const Pieces> ranks, Results sum);
+// The largest of all ranks' numbers, place by place; a NaN makes a NaN.
+void largest_of_all(std::span<const Pieces> ranks, Results largest);
 
 // Carries a collective out: what each rank gives, and where it gets what it is given. The root is
 // rank 0. An all-gather gives each rank what all send, rank after rank; a reduce-scatter gives rank
 // p part p of the sum, as the first half of an all-reduce leaves it there. Of two ranks that send
 // and receive, each gets what the other gives, if it gives anything. `room` holds numbers until the
 // next call.
-void carry_out(program::CollectiveKind kind, NumberFormat format, std::span<const Pieces> sends,
-               std::span<const Pieces> receives, std::vector<float>& room);
+void carry_out(const program::Collective& collective, NumberFormat format,
+               std::span<const Pieces> sends, std::span<const Pieces> receives,
+               std::vector<float>& room);
 
 }  // namespace trainscope::host

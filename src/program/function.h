@@ -88,18 +88,23 @@ struct LayerNorm {
   Part part = Part::kForward;
 };
 
-// Forward reads tokens, table; writes [tokens, width]. The table's gradient reads dy, tokens.
+// Forward reads tokens, table; writes [tokens, width]. The table's gradient reads dy, tokens. Where
+// each of so many `ranks` has `vocabulary` rows of a table, this one's follow those of the ranks
+// before it, and a token of another rank's gives 0.
 struct Embedding {
   std::int64_t tokens = 0, vocabulary = 0, width = 0;
   Part part = Part::kForward;
+  std::int64_t ranks = 1, rank = 0;
 };
 
 // Each position's vector is added to its token's: reads x, table [at least length, width], of which
 // the first `length` rows are used; writes y. The table's gradient reads dy, and is 0 in the rows
-// that are not used.
+// that are not used. Where each of so many `ranks` has `length` of a sequence's tokens, forward
+// uses the rows behind those of the ranks before it.
 struct AddPositions {
   std::int64_t batch = 0, length = 0, width = 0;
   Part part = Part::kForward;
+  std::int64_t ranks = 1, rank = 0;
 };
 
 // Forward reads x; writes y, where in the random stream its draws began, and which elements it
@@ -151,14 +156,33 @@ struct NllLoss {
   Part part = Part::kForward;
 };
 
+// The kernels of a loss of logits whose classes ranks share out (loss_parallel() in
+// torch/distributed/tensor/parallel/loss.py). A rank's x is [rows, classes]; its classes follow
+// those of the ranks before it, and what lies behind the last of `all` is no class.
+enum class LossStep : std::uint8_t {
+  kMaximum,      // of each row: reads x; writes a number a row
+  kShift,        // reads x and a number a row, which it takes from that row
+  kExponential,  // reads x; writes 0 where there is no class
+  kSum,          // of each row: reads x; writes a number a row
+  kLogarithm,    // of a number a row
+  kPick,         // reads x, targets; writes each row's number there, 0 where another rank has it
+  kMark          // reads targets; writes -1 there, where this rank has them, and else 0
+};
+struct SharedLoss {
+  LossStep step = LossStep::kMaximum;
+  std::int64_t rows = 0, classes = 0, all = 0;
+  std::int64_t ranks = 1, rank = 0;
+};
+
 // y = a + b: reads a, b.
 struct Add {
   std::int64_t elements = 0;
 };
-// y = y + x: reads x, from its place `from` on.
+// y = y + x, or the larger of the two: reads x, from its place `from` on.
 struct Accumulate {
   std::int64_t elements = 0;
   std::int64_t from = 0;
+  bool maximum = false;
 };
 // The numbers of y from place `to` on are those of x from place `from` on, times the factor.
 struct CopyPart {
@@ -252,11 +276,12 @@ struct UpdateScale {
 
 // The first: the operation computes nothing that is kept, or is one kernel of several whose last
 // names the function.
-using Function = std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling,
-                              AveragePooling, BatchNorm, LayerNorm, Embedding, AddPositions,
-                              Dropout, Attention, LogSoftmax, NllLoss, Add, Accumulate, CopyPart,
-                              CopyRuns, Concatenate, ShardsApart, ShardsTogether, Multiply, Power,
-                              Fill, Cast, CountCorrect, GradientNorm, GradientNorms, ClipGradients,
-                              SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>;
+using Function =
+    std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
+                 BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
+                 NllLoss, SharedLoss, Add, Accumulate, CopyPart, CopyRuns, Concatenate, ShardsApart,
+                 ShardsTogether, Multiply, Power, Fill, Cast, CountCorrect, GradientNorm,
+                 GradientNorms, ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale,
+                 UpdateScale>;
 
 }  // namespace trainscope::program

@@ -85,6 +85,12 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "between the layers that tensor parallelism cuts, each rank keeps its part of the "
           "sequence: sums are scattered, and gathered before the next")
       .into(t);
+  flag("tensor.loss_parallel", false)
+      .pytorch("loss_parallel()")
+      .help(
+          "ranks of tensor parallelism share out the vocabulary: each has some rows of embedding "
+          "and head, some of the logits, and its part of the loss")
+      .into(t);
   choice("pipeline.schedule", "1f1b")
       .choices({"gpipe", "1f1b", "interleaved_1f1b"})
       .pytorch("ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B")

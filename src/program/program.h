@@ -324,6 +324,7 @@ struct GraphLaunch {
 struct Collective {
   Index communicator = 0;
   CollectiveKind kind = CollectiveKind::kAllReduce;
+  bool maximum = false;  // an all-reduce of the largest numbers, not of sums
   // Called between ncclGroupStart and ncclGroupEnd after another: the operator's cost was that
   // one's.
   bool grouped = false;

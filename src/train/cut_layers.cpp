@@ -99,7 +99,53 @@ class Cutter {
     cut_rows(graph_.layers[pair.rows]);
   }
 
+  // Rows of the vocabulary, of the embedding and of the head, as torch.chunk shares them out: the
+  // last rank may have fewer, of which it has as many as the others here, and reads no more of
+  // them.
+  void cut_vocabulary() {
+    graph_.own_classes = (graph_.classes + ranks_ - 1) / ranks_;
+    if (graph_.own_classes * (ranks_ - 1) >= graph_.classes)
+      throw InputError(fmt::format(
+          "tensor.loss_parallel cannot share out a vocabulary of {} to {} ranks: the last of them "
+          "would have nothing; set parallel.world_size or tensor.degree to {} or less",
+          graph_.classes, ranks_, most_ranks()));
+    for (Layer& layer : graph_.layers) {
+      if (layer.output == graph_.logits) cut_head(layer);
+      auto* table = std::get_if<program::Embedding>(&layer.function);
+      if (!table) continue;
+      table->vocabulary = graph_.own_classes;
+      table->ranks = ranks_;
+      layer.cut = Cut::kVocabulary;
+      cut_classes(graph_.parameters[layer.parameters[0]]);
+    }
+  }
+
  private:
+  void cut_head(Layer& head) {
+    auto& linear = std::get<program::Linear>(head.function);
+    linear.outputs = graph_.own_classes;
+    graph_.values[head.output] = linear.rows * linear.outputs;
+    head.cut = Cut::kColumns;
+    for (const ParameterId id : head.parameters) cut_classes(graph_.parameters[id]);
+  }
+
+  // Once, where head and embedding have one matrix.
+  void cut_classes(Parameter& parameter) const {
+    if (parameter.initial.by_rank) return;
+    const std::int64_t width = parameter.elements / graph_.classes;
+    parameter.whole = parameter.elements;
+    parameter.elements = graph_.own_classes * width;
+    parameter.initial.by_rank = true;
+    parameter.initial.ranks = ranks_;
+  }
+
+  // Of which each has some of the classes.
+  std::int64_t most_ranks() const {
+    std::int64_t ranks = ranks_;
+    while ((graph_.classes + ranks - 1) / ranks * (ranks - 1) >= graph_.classes) --ranks;
+    return ranks;
+  }
+
   std::int64_t part_of(std::int64_t number, const char* what) const {
     if (number % ranks_ != 0)
       throw InputError(
@@ -174,7 +220,7 @@ std::string name_in_block(const std::string& name) {
 
 }  // namespace
 
-Graph cut_layers(const Graph& whole, int ranks) {
+Graph cut_layers(const Graph& whole, int ranks, bool cuts_vocabulary) {
   Graph graph = whole;
   const std::vector<Pair> pairs = PairFinder(whole).pairs();
   if (pairs.empty())
@@ -183,6 +229,7 @@ Graph cut_layers(const Graph& whole, int ranks) {
         "a transformer or an mlp, or parallel.strategy = ddp");
   Cutter cutter(graph, ranks);
   for (const Pair& pair : pairs) cutter.cut(pair);
+  if (cuts_vocabulary) cutter.cut_vocabulary();
   return graph;
 }
 
@@ -190,7 +237,7 @@ Graph build_own_model(const program::Config& config, const TrainSettings& settin
                       std::int64_t samples) {
   Graph whole = build_model(config, settings.data, samples);
   if (!settings.tensor_parallel) return whole;
-  Graph cut = cut_layers(whole, settings.tensor_ranks);
+  Graph cut = cut_layers(whole, settings.tensor_ranks, settings.loss_parallel);
   cut.sums_in_backward = settings.ddp;
   return settings.sequence_parallel ? cut_sequence(cut) : cut;
 }
@@ -200,6 +247,10 @@ bool is_added(const Graph& graph, const Layer& layer) {
     return std::holds_alternative<program::Add>(other.function) &&
            std::ranges::find(other.inputs, layer.output) != other.inputs.end();
   });
+}
+
+bool is_of_vocabulary(const Graph& graph, const Layer& layer) {
+  return layer.cut == Cut::kVocabulary || (graph.own_classes > 0 && layer.output == graph.logits);
 }
 
 std::vector<CutName> cut_names(const Graph& graph) {
@@ -212,7 +263,7 @@ std::vector<CutName> cut_names(const Graph& graph) {
   for (const Layer& layer : graph.layers) {
     const bool is_norm = std::holds_alternative<program::LayerNorm>(layer.function);
     const bool is_between = is_norm && layer.block > 0 && graph.is_part(layer.output);
-    if (layer.cut == Cut::kNone && !is_between) continue;
+    if ((layer.cut == Cut::kNone && !is_between) || is_of_vocabulary(graph, layer)) continue;
     const std::string name = name_in_block(layer.name);
     if (std::ranges::none_of(names, [&](const CutName& one) { return one.name == name; }))
       names.push_back({name, layer.cut, layer.cut == Cut::kColumns && shares_input(layer),

@@ -19,12 +19,25 @@ FunctionalCollectives::FunctionalCollectives(program::Program& program, Index co
       done_event_(program.events++) {}
 
 void FunctionalCollectives::sum(ThreadWriter& thread, Index from, Index to, std::int64_t sequence) {
+  Collective all_reduce;
+  all_reduce.sequence = sequence;
+  reduce(thread, from, to, all_reduce);
+}
+
+void FunctionalCollectives::maximum(ThreadWriter& thread, Index from, Index to,
+                                    std::int64_t sequence) {
+  Collective all_reduce;
+  all_reduce.maximum = true;
+  all_reduce.sequence = sequence;
+  reduce(thread, from, to, all_reduce);
+}
+
+void FunctionalCollectives::reduce(ThreadWriter& thread, Index from, Index to,
+                                   Collective all_reduce) {
   const std::int64_t bytes = program_.buffers[to].bytes;
   thread.add(program::Copy{from, to, bytes, kComputeStream}, "aten::clone");
-  Collective all_reduce;
   all_reduce.kind = CollectiveKind::kAllReduce;
   all_reduce.bytes = bytes;
-  all_reduce.sequence = sequence;
   all_reduce.send = all_reduce.receive = payload_of(to);
   collect(thread, all_reduce, "_c10d_functional::all_reduce");
 }

@@ -21,12 +21,16 @@ class FunctionalCollectives {
 
   // `to` gets the sums over all ranks of the numbers in `from`: an all-reduce of a copy.
   void sum(ThreadWriter& thread, program::Index from, program::Index to, std::int64_t sequence);
+  // The same of the largest of them.
+  void maximum(ThreadWriter& thread, program::Index from, program::Index to, std::int64_t sequence);
   // The numbers of all ranks, one's behind another's: an all-gather.
   void gather(ThreadWriter& thread, program::Index from, program::Index to, std::int64_t sequence);
   // Of the sums, cut in as many parts as there are ranks, this one's: a reduce-scatter.
   void scatter(ThreadWriter& thread, program::Index from, program::Index to, std::int64_t sequence);
 
  private:
+  void reduce(ThreadWriter& thread, program::Index from, program::Index to,
+              program::Collective all_reduce);
   void collect(ThreadWriter& thread, const program::Collective& collective, std::string_view name);
   program::Index payload_of(program::Index buffer);
 

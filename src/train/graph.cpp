@@ -47,7 +47,8 @@ void expect_window(const std::string& layer, const Tensor& x, std::int64_t kerne
 std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (const Parameter& parameter : parameters)
-    if (parameter.trained) count += parameter.elements * parameter.initial.ranks;
+    if (parameter.trained)
+      count += parameter.whole > 0 ? parameter.whole : parameter.elements * parameter.initial.ranks;
   return count;
 }
 

@@ -24,6 +24,8 @@ struct Parameter {
   bool reached = true;  // by backward: false before a detach(); its .grad stays None
   // Each rank has the gradient of its part of the sequence alone: their sum is the parameter's.
   bool by_tokens = false;
+  // Of all ranks together, where the parts of the last of them are padded; 0: none is.
+  std::int64_t whole = 0;
 };
 
 // Something else that a layer's forward writes for its backward: a row's mean, chosen pixels.
@@ -34,8 +36,9 @@ struct SideResult {
 };
 
 // Of a linear layer whose weights tensor parallelism shares out to several ranks: each has some of
-// its outputs (ColwiseParallel in PyTorch), or of its inputs (RowwiseParallel).
-enum class Cut : std::uint8_t { kNone, kColumns, kRows };
+// its outputs (ColwiseParallel in PyTorch), or of its inputs (RowwiseParallel). Of an embedding
+// each has some of the table's rows (RowwiseParallel, too).
+enum class Cut : std::uint8_t { kNone, kColumns, kRows, kVocabulary };
 
 struct Layer {
   std::string name;  // "fc1"
@@ -58,6 +61,7 @@ struct Graph {
   bool reads_tokens = false;  // the input, value 0: tokens, not pixels
   std::int64_t rows = 0;      // that the loss is the mean of
   std::int64_t classes = 0;
+  std::int64_t own_classes = 0;  // where ranks share them out, this one's; 0: each has all
   ValueId logits = 0;
   int ranks = 1;  // that share out the layers that are cut
   // Parts of gradients by tokens are summed over them there, and not by the optimizer: what comes

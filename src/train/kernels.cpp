@@ -17,7 +17,8 @@ using program::Part;
 
 constexpr std::int64_t kTile = 64;  // rows and columns of an SGEMM's tile
 constexpr int kThreads = 256;
-constexpr std::int64_t kEach = 4;  // elements a thread: 16-byte loads
+constexpr std::int64_t kEach = 4;     // elements a thread: 16-byte loads
+constexpr std::int64_t kSector = 32;  // bytes that memory is read by
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -158,6 +159,27 @@ class Describer {
     return elements("nll_loss_backward", "NllLossBackward0", OperationKind::kSoftmaxLoss,
                     f.rows * f.classes, 1);
   }
+  Operation operator()(const program::SharedLoss& f) const {
+    using Step = program::LossStep;
+    const std::int64_t count = f.rows * f.classes;
+    switch (f.step) {
+      case Step::kMaximum:
+        return elements("amax", "aten::amax", OperationKind::kReduction, count, 1);
+      case Step::kShift:
+        return each("sub", "aten::sub", count, 1);
+      case Step::kExponential:
+        return each("exp", "aten::exp", count, 1);
+      case Step::kSum:
+        return elements("sum", "aten::sum", OperationKind::kReduction, count, 1);
+      case Step::kLogarithm:
+        return each("log", "aten::log", f.rows, 1);
+      case Step::kPick:
+        return each("gather", "aten::gather", f.rows, 0);
+      case Step::kMark:
+        return each("index_put", "aten::index_put_", f.rows, 0);
+    }
+    return {};
+  }
   Operation operator()(const program::Add& f) const {
     return each("add", "aten::add", f.elements, 1);
   }
@@ -286,11 +308,17 @@ double traffic(const program::Program& program, const program::Function& functio
     const auto steps = of(linear->steps);
     bytes -= of(program.buffers[x].bytes) * (steps - 1) / steps;
   }
-  // One number of each row, which a sector of 32 bytes comes with
-  // (aten/src/ATen/native/cuda/Loss.cu, nll_loss_forward_reduce_cuda_kernel_2d).
+  // One number of each row, which a sector comes with (aten/src/ATen/native/cuda/Loss.cu,
+  // nll_loss_forward_reduce_cuda_kernel_2d).
   const auto* nll = std::get_if<program::NllLoss>(&function);
   if (nll && nll->part == Part::kForward)
-    bytes += of(nll->rows * 32 - program.buffers[operands.reads[0]].bytes);
+    bytes += of(nll->rows * kSector - program.buffers[operands.reads[0]].bytes);
+  // One number of each row, which a sector comes with; its target is read, too.
+  const auto* shared = std::get_if<program::SharedLoss>(&function);
+  if (shared && shared->step == program::LossStep::kPick)
+    bytes += of(shared->rows * kSector - program.buffers[operands.reads[0]].bytes);
+  if (shared && shared->step == program::LossStep::kMark)
+    bytes += of(shared->rows * kSector - program.buffers[operands.writes[0]].bytes);
   // As one call without the flash kernel (math_attention.h has its launches), the scores are
   // written and read by the products and the masked softmax between them.
   const auto* attention = std::get_if<program::Attention>(&function);

@@ -51,6 +51,15 @@ Shape rows(std::int64_t rows, std::int64_t columns, std::int64_t most) {
           static_cast<int>(std::min(most, warps * machine::kWarp))};
 }
 
+// A warp for each of a block's rows, or of longer ones all its warps for one
+// (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig).
+Shape reduction_of_rows(std::int64_t rows, std::int64_t columns) {
+  constexpr int kThreads = 512;
+  constexpr std::int64_t kWarps = kThreads / machine::kWarp, kMostOfThread = 256;
+  const bool is_shared = columns / machine::kWarp >= kMostOfThread;
+  return {is_shared ? std::max<std::int64_t>(1, rows) : ceil_div(rows, kWarps), kThreads};
+}
+
 class Shaper {
  public:
   Shaper(const machine::Gpu& gpu, const Operation& operation) : gpu_(gpu), operation_(operation) {}
@@ -119,6 +128,10 @@ class Shaper {
   Shape operator()(const program::NllLoss& f) const {
     if (f.part == Part::kForward) return {1, machine::kWarp};
     return each(operation_.m);
+  }
+  Shape operator()(const program::SharedLoss& f) const {
+    const bool reduces = f.step == program::LossStep::kMaximum || f.step == program::LossStep::kSum;
+    return reduces ? reduction_of_rows(f.rows, f.classes) : each(operation_.m);
   }
   Shape operator()(const program::CountCorrect& f) const { return sum(f.rows * f.classes); }
   Shape operator()(const program::GradientNorm&) const { return lists(); }

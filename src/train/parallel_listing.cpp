@@ -157,26 +157,59 @@ bool is_looked_up(const Layer& layer) {
          std::holds_alternative<program::AddPositions>(layer.function);
 }
 
-// A head that has its weights from the embedding is a module of its own in transformers.
-std::string name_outside(const Graph& graph, const Layer& layer) {
-  const bool is_tied =
-      layer.name == "head" && !graph.parameters[layer.parameters[0]].name.starts_with(layer.name);
-  return is_tied ? "lm_head" : layer.name;
+bool is_tied_head(const Graph& graph, const Layer& layer) {
+  return layer.name == "head" &&
+         !graph.parameters[layer.parameters[0]].name.starts_with(layer.name);
 }
 
-// What is outside of the blocks: where the sequence is cut, and where it is whole again.
-void add_ends(ParallelLines& all, const Graph& graph, const char* mesh) {
+// A head that has its weights from the embedding is a module of its own in transformers, which with
+// a bias is BERT's.
+std::string name_outside(const Graph& graph, const Layer& layer) {
+  if (!is_tied_head(graph, layer)) return layer.name;
+  return layer.parameters.size() > 1 ? "cls.predictions.decoder" : "lm_head";
+}
+
+// Of a vocabulary that is shared out, as torchtitan's Llama has it.
+std::string vocabulary_style(const Graph& graph, const Layer& layer) {
+  const std::string_view in_parts = graph.is_part(layer.output) ? ", output_layouts=Shard(1)" : "";
+  if (layer.cut == Cut::kVocabulary)
+    return fmt::format("RowwiseParallel(input_layouts=Replicate(){})", in_parts);
+  return fmt::format("ColwiseParallel({}output_layouts=Shard(-1), use_local_output=False)",
+                     graph.is_part(layer.inputs[0]) ? "input_layouts=Shard(1), " : "");
+}
+
+// A module that is parallelized has new parameters, its own.
+void tie_again(ParallelLines& all, const Graph& graph) {
+  for (const Layer& layer : graph.layers) {
+    if (!is_tied_head(graph, layer)) continue;
+    all.lines.push_back(fmt::format("model.{}.weight = model.{}  # the same rows of one matrix",
+                                    name_outside(graph, layer),
+                                    graph.parameters[layer.parameters[0]].name));
+    if (layer.parameters.size() > 1)
+      all.lines.push_back(fmt::format("model.{} = model.{}.bias",
+                                      graph.parameters[layer.parameters[1]].name,
+                                      name_outside(graph, layer)));
+  }
+}
+
+// What is outside of the blocks: where the sequence is cut, and where it is whole again; and of a
+// vocabulary that is shared out the embedding and the head.
+void add_ends(ParallelLines& all, const Graph& graph, const char* mesh, bool in_parts) {
   const auto has_part = [&](ValueId value) { return graph.is_part(value); };
   const auto drops = [](const Layer& layer) {
     return std::holds_alternative<program::Dropout>(layer.function);
   };
-  if (std::ranges::any_of(graph.layers, drops))
+  if (in_parts && std::ranges::any_of(graph.layers, drops))
     all.lines.push_back("    # and each nn.Dropout: SequenceParallel(use_local_output=True)");
   all.lines.push_back(fmt::format("parallelize_module(model, {}, {{", mesh));
   for (const Layer& layer : graph.layers) {
     if (layer.block > 0) continue;
     const std::string name = name_outside(graph, layer);
-    if (is_looked_up(layer)) {
+    if (is_of_vocabulary(graph, layer)) {
+      all.lines.push_back(fmt::format("    \"{}\": {},", name, vocabulary_style(graph, layer)));
+    } else if (!in_parts) {
+      continue;
+    } else if (is_looked_up(layer)) {
       all.lines.push_back(fmt::format("    \"{}\": PrepareModuleOutput(", name));
       all.lines.push_back("        output_layouts=Replicate(), desired_output_layouts=Shard(1)),");
     } else if (!has_part(layer.output) && std::ranges::any_of(layer.inputs, has_part)) {
@@ -187,6 +220,7 @@ void add_ends(ParallelLines& all, const Graph& graph, const char* mesh) {
     }
   }
   all.lines.back() += "})";
+  if (graph.own_classes > 0) tie_again(all, graph);
 }
 
 // Each layer on a line: what is cut how is the lesson.
@@ -213,7 +247,8 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   if (in_blocks)
     all.lines.push_back(
         fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks));
-  if (settings.sequence_parallel) add_ends(all, graph, mesh);
+  if (settings.sequence_parallel || settings.loss_parallel)
+    add_ends(all, graph, mesh, settings.sequence_parallel);
   return all;
 }
 

@@ -130,6 +130,12 @@ void check_sequence(const program::Config& config, std::int64_t tokens, int rank
         std::to_string(ranks) + " ranks in equal parts; set a multiple of it");
 }
 
+void check_vocabulary(const program::Config& config, std::int64_t tokens) {
+  if (tokens > 0) return;
+  throw InputError("tensor.loss_parallel shares out the vocabulary of a text, and model.name = " +
+                   config.word("model.name") + " reads none; set it back, or choose a transformer");
+}
+
 // A part of each layer on each GPU of a group.
 void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
                           std::int64_t asked, TrainSettings& settings) {
@@ -141,6 +147,8 @@ void read_tensor_parallel(const program::Config& config, const machine::Machine&
   settings.sequence_parallel = config.flag("tensor.sequence_parallel");
   if (settings.sequence_parallel)
     check_sequence(config, settings.data.shape.tokens, settings.tensor_ranks);
+  settings.loss_parallel = config.flag("tensor.loss_parallel");
+  if (settings.loss_parallel) check_vocabulary(config, settings.data.shape.tokens);
   settings.gpus_of_node = machine.gpu_count;
   settings.evaluates = false;
   check_straggler(config, settings.processes());

@@ -129,8 +129,13 @@ void give_to(int rank, program::Buffer& buffer) {
 void give_to(int place, program::Operation& operation) {
   if (auto* runs = std::get_if<program::CopyRuns>(&operation.function))
     runs->first += place * runs->rank_step;
-  if (auto* dropout = std::get_if<program::Dropout>(&operation.function))
-    dropout->rank = place % dropout->ranks;
+  const auto give = [place](auto* function) {
+    if (function) function->rank = place % function->ranks;
+  };
+  give(std::get_if<program::Dropout>(&operation.function));
+  give(std::get_if<program::Embedding>(&operation.function));
+  give(std::get_if<program::AddPositions>(&operation.function));
+  give(std::get_if<program::SharedLoss>(&operation.function));
 }
 
 // Of the thread of a rank with stages of its own: the marks of steps, in which all others lie.

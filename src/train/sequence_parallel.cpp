@@ -22,9 +22,14 @@ class SequenceCutter {
   Graph cut() {
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       Layer& layer = graph_.layers[i];
-      before_pairs_ = before_pairs_ && layer.cut == Cut::kNone;
-      if (layer.cut == Cut::kRows) {
+      const bool looks_up = layer.cut == Cut::kVocabulary;
+      before_pairs_ = before_pairs_ && (layer.cut == Cut::kNone || looks_up);
+      if (layer.cut == Cut::kRows || looks_up) {
         make_part(layer.output);
+      } else if (auto* places = std::get_if<program::AddPositions>(&layer.function);
+                 places && graph_.is_part(layer.inputs[0])) {
+        make_part(layer.output);
+        cut_table(*places);
       } else if (has_part(layer)) {
         for (const ValueId input : layer.inputs) keep_part(input);
         cut_layer(layer);
@@ -34,6 +39,16 @@ class SequenceCutter {
   }
 
  private:
+  // Of a table whose vectors are added to a part: those of its places, or one for all tokens.
+  void cut_table(program::AddPositions& table) const {
+    if (table.batch == graph_.batch) {
+      table.length /= graph_.ranks;
+      table.ranks = graph_.ranks;
+    } else {
+      table.batch /= graph_.ranks;
+    }
+  }
+
   // Behind the head's gathering all is whole again.
   bool has_part(const Layer& layer) const {
     if (!works_by_token(layer.function)) return false;

@@ -5,7 +5,8 @@
 // Norms, dropout and residual sums work token by token: each rank does so for its own tokens. What
 // reads them, a pair of cut layers or the language model's head, gets the whole sequence, which is
 // gathered from all ranks; what a pair gives is summed and scattered to them (tape_ranks.cpp). The
-// embeddings are looked up whole, and each rank keeps its part of their sum.
+// embeddings are looked up whole, and each rank keeps its part of their sum; of an embedding whose
+// rows are shared out the sum over ranks is scattered, and gets its part of the positions.
 #pragma once
 
 #include "train/graph.h"

@@ -31,11 +31,15 @@ class StepListing : ListingPart {
       add(fmt::format("with model.no_sync() if i < {} else nullcontext():",
                       settings_.accumulate - 1));
     text_.indent += apart;
+    // The backward of such a loss is under it, too (torch/distributed/tensor/parallel/loss.py).
+    const bool shared = settings_.loss_parallel;
+    if (shared) add("with loss_parallel():");
+    text_.indent += shared;
     write_forward();
     if (!settings_.zero_first) write_zero_grad();
     lines_.backward =
         add(settings_.has_scaler ? "scaler.scale(loss).backward()" : "loss.backward()");
-    text_.indent -= apart;
+    text_.indent -= apart + shared;
     if (settings_.accumulate > 1) --text_.indent;
     write_update();
     write_rest();

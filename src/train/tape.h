@@ -43,8 +43,9 @@ struct Compilation {
 };
 
 // What ranks that share out a model do instead of a launch (tensor_parallel.h): all sum a copy of
-// what it reads; it writes what all ranks have, or this rank's part of their sum.
-enum class Sent : std::uint8_t { kNot, kSummed, kGathered, kScattered };
+// what it reads, or find the largest; it writes what all ranks have, or this rank's part of their
+// sum.
+enum class Sent : std::uint8_t { kNot, kSummed, kLargest, kGathered, kScattered };
 
 struct PlannedLaunch {
   program::Index operation = 0;

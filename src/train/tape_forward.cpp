@@ -35,6 +35,11 @@ bool is_cast(ElementType type) {
   return type == ElementType::kFp16 || type == ElementType::kBf16 || type == ElementType::kFp32;
 }
 
+// Each rank's result is a part of a sum.
+bool gives_sum(const Layer& layer) {
+  return layer.cut == Cut::kRows || layer.cut == Cut::kVocabulary;
+}
+
 std::string_view word_of(ElementType type) {
   return type == ElementType::kFp16   ? "float16"
          : type == ElementType::kBf16 ? "bfloat16"
@@ -85,6 +90,7 @@ void Tape::loss() {
   list_ = &plan_.loss;
   const VarId logits =
       autocasts() ? cast(graph_.logits, ElementType::kFp32, "logits") : graph_.logits;
+  if (graph_.own_classes > 0) return shared_loss(logits);
   const VarId logp = apply(program::LogSoftmax{graph_.rows, graph_.classes}, {logits},
                            "log-probabilities", graph_.rows * graph_.classes);
   loss_ = apply(program::NllLoss{graph_.rows, graph_.classes}, {logp, targets_}, "loss", 1);
@@ -186,12 +192,21 @@ void Tape::run_layer(const Layer& layer, bool training) {
                          : parameters_[id]);
   cast_inputs(function, inputs, layer.name);
   if (layer.cut == Cut::kRows && inputs.size() > 2) inputs[2] = divided(inputs[2]);
+  if (layer.cut == Cut::kVocabulary) mask_tokens(vars_[inputs[0]].buffer);
   VarId output = apply(function, inputs, layer.name, elements_given(layer), layer.side_results);
-  if (layer.cut == Cut::kRows)
+  if (layer.cut == Cut::kVocabulary) mask_rows(vars_[output].buffer);
+  entries_.back().ranks = ranks_of(layer);
+  if (gives_sum(layer))
     output = graph_.is_part(layer.output) ? scattered(output) : summed(output, layer.name);
   if (layer.keeps_part) output = own_part(output);
   vars_[layer.output] = vars_[output];
   entries_.back().output = layer.output;
+}
+
+Tape::Entry::Ranks Tape::ranks_of(const Layer& layer) const {
+  if (layer.cut == Cut::kVocabulary) return Entry::Ranks::kTable;
+  const bool adds = std::holds_alternative<program::AddPositions>(layer.function);
+  return adds && graph_.is_part(layer.inputs[0]) ? Entry::Ranks::kPlaces : Entry::Ranks::kNone;
 }
 
 void Tape::fit_inputs(const Layer& layer, std::vector<VarId>& inputs) {
@@ -207,7 +222,7 @@ void Tape::fit_inputs(const Layer& layer, std::vector<VarId>& inputs) {
 }
 
 std::int64_t Tape::elements_given(const Layer& layer) const {
-  const bool shrinks = layer.keeps_part || layer.cut == Cut::kRows;
+  const bool shrinks = layer.keeps_part || gives_sum(layer);
   return graph_.values[layer.output] * (graph_.is_part(layer.output) && shrinks ? graph_.ranks : 1);
 }
 

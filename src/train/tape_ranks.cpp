@@ -173,6 +173,12 @@ void Tape::run_backward_of_ranks(const Entry& entry, Index dy) {
     case Entry::Ranks::kScatter:
     case Entry::Ranks::kOwnPart:
       return arrive(input, put_together(dy));
+    case Entry::Ranks::kTable:
+      return run_backward_of_table(entry, dy);
+    case Entry::Ranks::kPlaces:
+      return run_backward_of_places(entry, dy);
+    case Entry::Ranks::kLoss:
+      return run_backward_of_loss(entry, dy);
     case Entry::Ranks::kSum:
     case Entry::Ranks::kNone:
       return arrive(input, dy);

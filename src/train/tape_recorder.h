@@ -77,7 +77,10 @@ class Tape {
       kGather,          // what all ranks have; this rank's part of the sum
       kGatherSame,      // the same, which all compute with alike; this rank's part
       kScatter,         // this rank's part of the sum; what all ranks have
-      kOwnPart          // this rank's part of what all have alike; what all ranks have
+      kOwnPart,         // this rank's part of what all have alike; what all ranks have
+      kTable,           // of rows that ranks share out, those of this rank; computed of all rows
+      kPlaces,          // with a part's rows added; the whole sequence's, of the rows
+      kLoss             // of logits whose classes ranks share out; those of this rank's
     };
     Ranks ranks = Ranks::kNone;
   };
@@ -92,6 +95,7 @@ class Tape {
   program::ElementType operation_type(const program::Function& function,
                                       program::ElementType input) const;
   void run_layer(const Layer& layer, bool training);
+  Entry::Ranks ranks_of(const Layer& layer) const;
   // A layer that works on a part of the sequence has that of its input; another the whole.
   void fit_inputs(const Layer& layer, std::vector<VarId>& inputs);
   // Of the result as the layer gives it, before ranks sum it or keep their parts.
@@ -119,6 +123,29 @@ class Tape {
   // Of the last one of the current list.
   void mark_sent(Sent how);
   void run_backward_of_ranks(const Entry& entry, program::Index dy);
+  // tape_shared_loss.cpp
+  // Of logits whose classes ranks share out.
+  void shared_loss(VarId logits);
+  program::Index shared_log_softmax(program::Index logits);
+  program::Index shared_mean(program::Index log_p);
+  void run_backward_of_loss(const Entry& entry, program::Index dloss);
+  // Writes a kernel of such a loss; its result is a new buffer.
+  program::Index loss_step(program::LossStep step, const std::vector<program::Index>& reads,
+                           const std::string& name);
+  // The same buffer where it has that type already.
+  program::Index in_type(program::Index from, program::ElementType type, const std::string& name);
+  // The same of what all ranks have: sums, or the largest.
+  program::Index of_all(Sent how, program::Index own);
+  // Kernels on a number a row, which decide what is whose and compute nothing that is kept.
+  void push_small(const std::vector<const char*>& operators, std::int64_t count,
+                  program::ElementType type);
+  void push_zeros(std::int64_t count, program::ElementType type);
+  // Of an embedding whose rows ranks share out: what masks its tokens, and its result.
+  void mask_tokens(program::Index tokens);
+  void mask_rows(program::Index vectors);
+  // Of a table of vectors that is added to a part of what reads it, or has some of its rows.
+  void run_backward_of_table(const Entry& entry, program::Index dy);
+  void run_backward_of_places(const Entry& entry, program::Index dy);
   void cast_inputs(const program::Function& function, std::vector<VarId>& inputs,
                    const std::string& layer);
   // The same var where it has that type already.
@@ -196,6 +223,7 @@ class Tape {
   std::vector<VarId> parameters_;
   VarId targets_ = 0;
   VarId loss_ = 0;
+  program::ElementType loss_type_ = program::ElementType::kFp32;  // of logits that are shared out
   std::vector<Entry> entries_;
   std::set<VarId> weight_copies_;                     // in another type, made by autocast
   std::map<VarId, VarId> weight_casts_;               // those that a forward makes once, by weight

@@ -39,6 +39,8 @@ void TensorParallel::send(ThreadWriter& thread, const PlannedLaunch& planned,
   launch.allocate(thread, planned.allocated);
   if (planned.sent == Sent::kSummed) {
     collectives_.sum(thread, from, to, sequence_++);
+  } else if (planned.sent == Sent::kLargest) {
+    collectives_.maximum(thread, from, to, sequence_++);
   } else if (planned.sent == Sent::kGathered) {
     collectives_.gather(thread, from, to, sequence_++);
   } else {

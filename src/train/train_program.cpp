@@ -296,13 +296,17 @@ class TrainBuilder {
     } else {
       launch_(main, plan.forward);
     }
-    launch_(main.at(lines_.loss), plan.loss);
+    write_loss(main.at(lines_.loss), plan);
     main.in(Phase::kNone);
     if (zero_inside && !settings_.zero_first) write_zero_grad(main);
     launch_(main.at(lines_.loss).in(Phase::kForward), plan.scale);
     main.in(Phase::kNone);
     write_backward(main, autograd, plan, sums(batch));
     if (resize) launch_.free(main.at(lines_.resize), resize->allocated);
+  }
+
+  void write_loss(ThreadWriter& main, const Plan& plan) {
+    tensor_ ? tensor_->run(main, plan.loss, launch_) : launch_(main, plan.loss);
   }
 
   // All micro-batches, forward and backward.

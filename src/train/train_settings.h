@@ -46,6 +46,7 @@ struct TrainSettings {
   bool tensor_parallel = false;    // every rank has a part of the layers, and its group's batches
   int tensor_ranks = 1;            // of a group
   bool sequence_parallel = false;  // and between the layers that are cut its part of the sequence
+  bool loss_parallel = false;      // and of embedding, head and loss some of the vocabulary
   bool ddp = false;
   bool fsdp = false;
   bool sampled = false;       // each rank reads what a DistributedSampler gives it

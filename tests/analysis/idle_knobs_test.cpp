@@ -141,7 +141,11 @@ TEST_CASE("a knob that changes a run is not said to be idle") {
            {{"steps=2", "loop.evaluate=false", "machine=h200-8", "model.name=gpt-mini",
              "batch_size=2", "model.seq_len=16", "parallel.strategy=tensor",
              "parallel.world_size=2"},
-            "tensor.sequence_parallel"}}) {
+            "tensor.sequence_parallel"},
+           {{"steps=2", "loop.evaluate=false", "machine=h200-8", "model.name=gpt-mini",
+             "batch_size=2", "model.seq_len=16", "parallel.strategy=tensor",
+             "parallel.world_size=2"},
+            "tensor.loss_parallel"}}) {
     const Config config = config_of(settings);
     INFO(knob);
     CHECK(program::idle_because(config, knob).empty());
@@ -160,8 +164,8 @@ TEST_CASE("what makes a knob idle is named") {
   CHECK(program::idle_because(config_of({"data.location=device"}), "loader.prefetch_factor") ==
         "data.location = device");
   CHECK(program::idle_because(config_of({}), "loader.prefetch_factor") == "loader.num_workers = 0");
-  CHECK(program::idle_because(config_of({}), "tensor.sequence_parallel") ==
-        "parallel.strategy = none");
+  for (const char* knob : {"tensor.sequence_parallel", "tensor.loss_parallel"})
+    CHECK(program::idle_because(config_of({}), knob) == "parallel.strategy = none");
   CHECK(program::idle_because(config_of({}), "loop.cublas_load_ms") == "loop.cold_start = False");
   CHECK(program::idle_because(config_of({}), "loop.target_loss") == "data.path = \"\"");
   CHECK(program::idle_because(config_of({"data.name=digits"}), "loop.target_loss").empty());

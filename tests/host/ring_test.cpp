@@ -1,7 +1,10 @@
 // Sums over ranks, against a plain reference that adds number by number.
 #include "host/ring.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -36,6 +39,12 @@ struct Ranks {
   std::vector<std::vector<float>> numbers;
   std::vector<Pieces> pieces;
 };
+
+program::Collective of_kind(program::CollectiveKind kind) {
+  program::Collective collective;
+  collective.kind = kind;
+  return collective;
+}
 
 }  // namespace
 
@@ -96,8 +105,8 @@ TEST_CASE("a reduction ends at its root, and only the root gets the sum") {
   std::vector<Pieces> receives(4);
   receives[0] = {Results(result).first(20), Results(result).subspan(20)};
   const auto before = ranks.numbers;
-  host::carry_out(program::CollectiveKind::kReduce, host::NumberFormat::kFloat32, ranks.pieces,
-                  receives, room);
+  host::carry_out(of_kind(program::CollectiveKind::kReduce), host::NumberFormat::kFloat32,
+                  ranks.pieces, receives, room);
   CHECK(result == expected);
   CHECK(ranks.numbers == before);
 }
@@ -107,13 +116,30 @@ TEST_CASE(
   Ranks ranks(3, 100, 5);
   std::vector<float> room;
   const std::vector<float> first = ranks.numbers[0];
-  host::carry_out(program::CollectiveKind::kBroadcast, host::NumberFormat::kFloat32, ranks.pieces,
-                  ranks.pieces, room);
+  host::carry_out(of_kind(program::CollectiveKind::kBroadcast), host::NumberFormat::kFloat32,
+                  ranks.pieces, ranks.pieces, room);
   for (const auto& rank : ranks.numbers) CHECK(rank == first);
   ranks.numbers[1][5] += 1;
-  host::carry_out(program::CollectiveKind::kAllReduce, host::NumberFormat::kFloat32, ranks.pieces,
-                  ranks.pieces, room);
+  host::carry_out(of_kind(program::CollectiveKind::kAllReduce), host::NumberFormat::kFloat32,
+                  ranks.pieces, ranks.pieces, room);
   CHECK(ranks.numbers[1] == ranks.numbers[0]);
   CHECK(ranks.numbers[2] == ranks.numbers[0]);
   CHECK(ranks.numbers[0][5] == Approx(3 * first[5] + 1));
+}
+
+TEST_CASE("an all-reduce of the largest leaves the largest on all ranks, and a NaN where one is") {
+  Ranks ranks(3, 50, 6);
+  ranks.numbers[1][7] = std::numeric_limits<float>::quiet_NaN();
+  ranks.numbers[2][9] = -std::numeric_limits<float>::infinity();
+  std::vector<float> expected(50), room;
+  for (std::size_t i = 0; i < 50; ++i)
+    expected[i] = std::max({ranks.numbers[0][i], ranks.numbers[1][i], ranks.numbers[2][i]});
+  program::Collective largest;
+  largest.maximum = true;
+  host::carry_out(largest, host::NumberFormat::kFloat32, ranks.pieces, ranks.pieces, room);
+  for (std::vector<float>& rank : ranks.numbers) {
+    CHECK(std::isnan(rank[7]));
+    rank[7] = expected[7] = 0;
+    CHECK(rank == expected);
+  }
 }

@@ -26,6 +26,12 @@ std::vector<std::vector<float>> tensors_of(const std::vector<std::size_t>& sizes
   return tensors;
 }
 
+program::Collective of_kind(program::CollectiveKind kind) {
+  program::Collective collective;
+  collective.kind = kind;
+  return collective;
+}
+
 }  // namespace
 
 TEST_CASE("parts lie rank after rank, tensor after tensor, and come back whole") {
@@ -77,9 +83,9 @@ TEST_CASE("a reduce-scatter gives each rank its part of an all-reduce, an all-ga
   }
   std::vector<float> room, sum(kAll);
   host::sum_all(host::NumberFormat::kFloat32, sends, sum);
-  host::carry_out(Kind::kReduceScatter, host::NumberFormat::kFloat32, sends, parts, room);
+  host::carry_out(of_kind(Kind::kReduceScatter), host::NumberFormat::kFloat32, sends, parts, room);
   for (std::size_t rank = 0; rank < kRanks; ++rank)
     CHECK(std::equal(scattered[rank].begin(), scattered[rank].end(), sum.begin() + rank * kPart));
-  host::carry_out(Kind::kAllGather, host::NumberFormat::kFloat32, parts, wholes, room);
+  host::carry_out(of_kind(Kind::kAllGather), host::NumberFormat::kFloat32, parts, wholes, room);
   for (const std::vector<float>& one : gathered) CHECK(one == sum);
 }

@@ -17,6 +17,7 @@
 #include "kernels/number.h"
 #include "kernels/optimizers.h"
 #include "kernels/reductions.h"
+#include "kernels/shared_loss.h"
 #include "program/shards.h"
 
 namespace trainscope::cuda {
@@ -52,6 +53,34 @@ void Launcher::operator()(const program::NllLoss& f) {
                              result);
 }
 
+void Launcher::operator()(const program::SharedLoss& f) {
+  using Step = program::LossStep;
+  const kernels::Matrix shape = matrix(f.rows, f.classes);
+  const std::int64_t begin = f.rank * f.classes;
+  const kernels::OwnClasses own{size(begin),
+                                size(std::clamp<std::int64_t>(f.all - begin, 0, f.classes))};
+  float* result = operands_.out<float>(0);
+  if (f.step == Step::kMark)
+    return kernels::mark_targets(stream_, shape, own, operands_.whole(0), result);
+  const float* x = operands_.in<float>(0);
+  switch (f.step) {
+    case Step::kMaximum:
+      return kernels::row_maxima(stream_, shape, own, x, result);
+    case Step::kShift:
+      return kernels::shift_rows(stream_, shape, x, operands_.in<float>(1), result);
+    case Step::kExponential:
+      return kernels::exponentials(stream_, shape, own, x, result);
+    case Step::kSum:
+      return kernels::row_sums(stream_, shape, own, x, result);
+    case Step::kLogarithm:
+      return kernels::logarithms(stream_, x, shape.rows, result);
+    case Step::kPick:
+      return kernels::pick_targets(stream_, shape, own, x, operands_.whole(1), result);
+    case Step::kMark:
+      break;
+  }
+}
+
 void Launcher::operator()(const program::Add&) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
@@ -64,8 +93,10 @@ void Launcher::operator()(const program::Accumulate& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
     T* sum = operands_.out<T>(0);
-    kernels::add(stream_, operands_.in<T>(0) + f.from, static_cast<const T*>(sum), sum,
-                 operands_.size_of_write(0));
+    const T* x = operands_.in<T>(0) + f.from;
+    const std::size_t count = operands_.size_of_write(0);
+    f.maximum ? kernels::larger(stream_, x, static_cast<const T*>(sum), sum, count)
+              : kernels::add(stream_, x, static_cast<const T*>(sum), sum, count);
   });
 }
 

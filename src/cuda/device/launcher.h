@@ -29,6 +29,7 @@ class Launcher {
   // the rest: launcher.cpp
   void operator()(const program::LogSoftmax& f);
   void operator()(const program::NllLoss& f);
+  void operator()(const program::SharedLoss& f);
   void operator()(const program::Add& f);
   void operator()(const program::Accumulate& f);
   void operator()(const program::CopyPart& f);

@@ -248,6 +248,10 @@ void Launcher::operator()(const program::Embedding& f) {
   if (f.part == Part::kForward)
     return with_type(call_.reads[1].type, [&](auto type) {
       using T = decltype(type);
+      if (f.ranks > 1)
+        return kernels::embedding_forward_of_rows(stream_, table, f.rank * f.vocabulary,
+                                                  operands_.in<T>(1), operands_.whole(0),
+                                                  size(f.tokens), operands_.out<T>(0));
       kernels::embedding_forward(stream_, table, operands_.in<T>(1), operands_.whole(0),
                                  size(f.tokens), operands_.out<T>(0));
     });
@@ -267,7 +271,8 @@ void Launcher::operator()(const program::AddPositions& f) {
   with_type(call_.reads[0].type, [&](auto type) {
     using T = decltype(type);
     if (f.part == Part::kForward)
-      return kernels::add_positions(stream_, shape, operands_.in<T>(0), operands_.in<T>(1),
+      return kernels::add_positions(stream_, shape, operands_.in<T>(0),
+                                    operands_.in<T>(1) + size(f.rank) * shape.columns,
                                     operands_.out<T>(0));
     kernels::add_positions_backward(stream_, shape, operands_.in<T>(0), operands_.size_of_write(0),
                                     operands_.out<T>(0));

@@ -269,6 +269,11 @@ struct LaunchName {
   std::string operator()(const program::Attention& f) const { return of("attention", f.part); }
   std::string operator()(const program::LogSoftmax& f) const { return of("log_softmax", f.part); }
   std::string operator()(const program::NllLoss& f) const { return of("nll_loss", f.part); }
+  std::string operator()(const program::SharedLoss& f) const {
+    static constexpr const char* kSteps[] = {"maximum",   "shift", "exponential", "sum",
+                                             "logarithm", "pick",  "mark"};
+    return std::string("shared loss: ") + kSteps[static_cast<std::size_t>(f.step)];
+  }
   std::string operator()(const program::Add&) const { return "add"; }
   std::string operator()(const program::Accumulate&) const { return "accumulate"; }
   std::string operator()(const program::CopyPart&) const { return "copy"; }

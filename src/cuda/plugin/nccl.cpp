@@ -55,7 +55,8 @@ struct Nccl::Functions {
     using Kind = program::CollectiveKind;
     switch (kind) {
       case Kind::kAllReduce:
-        return all_reduce(share.give, share.get, units, type, ncclSum, rank, share.stream);
+        return all_reduce(share.give, share.get, units, type, share.maximum ? ncclMax : ncclSum,
+                          rank, share.stream);
       case Kind::kAllGather:
         return all_gather(share.give, share.get, units / ranks, type, rank, share.stream);
       case Kind::kReduceScatter:

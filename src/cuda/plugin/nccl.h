@@ -56,6 +56,7 @@ class Nccl {
     const void* give = nullptr;  // null: nothing, as below
     void* get = nullptr;
     cudaStream_t stream = nullptr;
+    bool maximum = false;
   };
   // Of a group, by its place: its ranks that are here; `units` are those of the larger buffer.
   // Throws Error.

@@ -103,7 +103,7 @@ void RealDevice::together(std::size_t group, program::CollectiveKind kind, Colle
   std::vector<Nccl::Share> shares;
   std::vector<cudaEvent_t> begun;
   for (const RankShare& rank : ranks) {
-    shares.push_back({rank.give, rank.get, of(rank.stream)});
+    shares.push_back({rank.give, rank.get, of(rank.stream), rank.maximum});
     if (by_events_ && watched_)
       begun.push_back(gpus_[stream(rank.stream).gpu].timer->begin(shares.back().stream));
   }
