@@ -248,7 +248,8 @@ TEST_CASE("tensor-parallel: less memory, sums that nothing hides, and that grow 
   on_every_machine("tensor-parallel", [](const Run& ddp, const Run& tensor) {
     CHECK(value(ddp, "throughput.samples") * value(ddp, "time.step") ==
           Approx(value(tensor, "throughput.samples") * value(tensor, "time.step")));
-    CHECK(ratio(tensor, ddp, "memory.peak_allocated") < 0.7);
+    CHECK(ratio(tensor, ddp, "memory.peak_allocated") < 0.4);
+    CHECK(ratio(tensor, ddp, "memory.parameters") == Approx(1.0 / 8).epsilon(0.05));
     CHECK(ratio(tensor, ddp, "time.step") > 1.1);
     CHECK(ratio(tensor, ddp, "comm.exposed") > 2);
     // Every kernel behind a sum waits for it.
@@ -269,14 +270,14 @@ TEST_CASE("tensor-parallel: less memory, sums that nothing hides, and that grow 
 
 TEST_CASE("sequence-parallel: as many bytes, fewer activations, and twice as many collectives") {
   on_every_machine("sequence-parallel", [](const Run& whole, const Run& parts) {
-    CHECK(ratio(parts, whole, "memory.activations") < 0.8);
-    CHECK(ratio(parts, whole, "memory.peak_allocated") < 0.9);
+    CHECK(ratio(parts, whole, "memory.activations") < 0.6);
+    CHECK(ratio(parts, whole, "memory.peak_allocated") < 0.75);
     CHECK(ratio(parts, whole, "comm.bytes") == Approx(1).epsilon(0.02));
     CHECK(ratio(parts, whole, "time.step") < 0.95);
     CHECK(value(parts, "memory.parameters") == value(whole, "memory.parameters"));
-    CHECK(spans_named(parts, "ncclDevKernel_ReduceScatter") == 4 * 2 * 48);
-    // Of each pair, the embeddings and the head.
-    CHECK(spans_named(parts, "ncclDevKernel_AllGather") == 4 * (2 * 48 + 2));
+    // Of each pair, the embedding and the head; of the positions a gather alone.
+    CHECK(spans_named(parts, "ncclDevKernel_ReduceScatter") == 4 * (2 * 48 + 2));
+    CHECK(spans_named(parts, "ncclDevKernel_AllGather") == 4 * (2 * 48 + 3));
     CHECK(value(parts, "overlap.comm_compute") == 0);
   });
   const Lesson lesson = scenario::find_lesson("sequence-parallel");
@@ -317,7 +318,7 @@ TEST_CASE("tensor-inside-the-node: fewer bytes over the network, and who waits f
   on_every_machine("tensor-inside-the-node", [](const Run& wide, const Run& mesh) {
     CHECK(ratio(mesh, wide, "time.step") < 0.9);
     CHECK(ratio(mesh, wide, "comm.exposed") < 0.8);
-    CHECK(ratio(mesh, wide, "comm.network_bytes") == Approx(0.68).epsilon(0.02));
+    CHECK(ratio(mesh, wide, "comm.network_bytes") == Approx(0.437).epsilon(0.02));
     CHECK(wide.program->samples_per_step == mesh.program->samples_per_step);
     CHECK(value(wide, "overlap.comm_compute") == 0);
     CHECK(value(mesh, "overlap.comm_compute") > 0.2);
@@ -325,8 +326,8 @@ TEST_CASE("tensor-inside-the-node: fewer bytes over the network, and who waits f
   const Lesson lesson = scenario::find_lesson("tensor-inside-the-node");
   for (const std::string& machine : lesson.machines) {
     CAPTURE(machine);
-    const Run wide = run_side(lesson, "A", machine, {"batch_size=4"});
-    const Run mesh = run_side(lesson, "B", machine, {"batch_size=2"});
+    const Run wide = run_side(lesson, "A", machine, {"batch_size=2"});
+    const Run mesh = run_side(lesson, "B", machine, {"batch_size=1"});
     CHECK(ratio(mesh, wide, "comm.network_bytes") > 1.3);
     CHECK(ratio(mesh, wide, "time.step") < 1);
   }
