@@ -1,6 +1,7 @@
 #include "train/launch_shapes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "machine/attention_kernel.h"
@@ -60,6 +61,14 @@ Shape reduction_of_rows(std::int64_t rows, std::int64_t columns) {
   return {is_shared ? std::max<std::int64_t>(1, rows) : ceil_div(rows, kWarps), kThreads};
 }
 
+// Of the one block that sums the losses: a sixteenth of the rows, to the nearest power of two
+// (aten/src/ATen/native/cuda/Loss.cu, nll_loss_threads).
+int loss_threads(std::int64_t rows) {
+  const double share = std::max(1.0, static_cast<double>(rows / 16));
+  const int threads = 1 << static_cast<int>(std::round(std::log2(std::min(share, 1024.0))));
+  return std::clamp(threads, machine::kWarp, machine::kMostThreads);
+}
+
 class Shaper {
  public:
   Shaper(const machine::Gpu& gpu, const Operation& operation) : gpu_(gpu), operation_(operation) {}
@@ -96,6 +105,11 @@ class Shaper {
     if (f.part == Part::kWeightGradient) return {ceil_div(f.columns, kColumns), 1024};
     return {std::max<std::int64_t>(1, f.rows), kElementwise};
   }
+  // The table's gradient is filled with zeros first, by all SMs.
+  Shape operator()(const program::Embedding& f) const {
+    if (f.part == Part::kForward) return each(operation_.m);
+    return each(std::max(operation_.m, f.vocabulary * f.width));
+  }
   Shape operator()(const program::AddPositions& f) const {
     return f.part == Part::kForward ? each(operation_.m) : sum(operation_.m);
   }
@@ -126,7 +140,7 @@ class Shaper {
                 f.part == Part::kForward ? machine::kMostThreads : kMostBackward);
   }
   Shape operator()(const program::NllLoss& f) const {
-    if (f.part == Part::kForward) return {1, machine::kWarp};
+    if (f.part == Part::kForward) return {1, loss_threads(f.rows)};
     return each(operation_.m);
   }
   Shape operator()(const program::SharedLoss& f) const {
