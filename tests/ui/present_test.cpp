@@ -282,3 +282,131 @@ TEST_CASE("a room sees what went wrong on a device before lanes that only fill t
   CHECK(lanes_for_a_room({{{well.get(), &index_well}, {ill.get(), &index}}}, lesson) ==
         std::vector<RoomLanes>{{0, 0}, {1, 1}, {2, 3}});
 }
+
+TEST_CASE("a room sees the lane that a lesson names, and the other side's beside one of its kind") {
+  const auto of = [](const std::vector<std::pair<LaneKind, const char*>>& lanes) {
+    auto trace = std::make_shared<trace::Trace>(trace::Origin{});
+    for (const auto& [kind, name] : lanes) {
+      trace::Lane lane;
+      lane.kind = kind;
+      lane.name = name;
+      lane.device = 0;
+      trace::Span span;
+      span.lane = trace->add_lane(lane);
+      span.duration = 10;
+      trace->add_span(span);
+    }
+    return trace;
+  };
+  const auto a = of({{LaneKind::kHostThread, "host main"},
+                     {LaneKind::kHostThread, "autograd thread"},
+                     {LaneKind::kCopyEngine, "H2D copy engine"},
+                     {LaneKind::kStream, "stream 7"},
+                     {LaneKind::kStream, "stream 24"}});
+  const auto b = of({{LaneKind::kHostThread, "host main"},
+                     {LaneKind::kHostThread, "autograd thread"},
+                     {LaneKind::kCopyEngine, "H2D copy engine"},
+                     {LaneKind::kStream, "stream 7"},
+                     {LaneKind::kStream, "stream 24"},
+                     {LaneKind::kStream, "stream 28"}});
+  const trace::TraceIndex index_a = trace::build_index(*a), index_b = trace::build_index(*b);
+  const RoomSides sides{{{a.get(), &index_a}, {b.get(), &index_b}}};
+  const auto shown = [&](const scenario::Lesson& lesson, std::size_t side) {
+    std::vector<trace::LaneId> lanes;
+    for (const RoomLanes& one : lanes_for_a_room(sides, lesson)) lanes.push_back(one[side]);
+    std::ranges::sort(lanes);
+    return lanes;
+  };
+  scenario::Lesson pointing;
+  for (const char* name : {"stream 28", "stream 24"}) {
+    pointing.steps.emplace_back();
+    pointing.steps.back().focus.emplace();
+    pointing.steps.back().focus->lane = name;
+  }
+  // The kernels of B are beside its two streams of sums: what A has instead of one takes no place.
+  CHECK(shown(pointing, 1) == std::vector<trace::LaneId>{3, 4, 5});
+  CHECK(shown(pointing, 0) == std::vector<trace::LaneId>{2, 3, 4});
+
+  scenario::Lesson speaking;
+  speaking.steps.emplace_back();
+  speaking.steps.back().text =
+      "Above *stream 7* are *host main* and *autograd\nthread*, **hatched**.";
+  for (std::size_t side = 0; side < 2; ++side)
+    CHECK(shown(speaking, side) == std::vector<trace::LaneId>{0, 1, 3});
+}
+
+TEST_CASE("a room sees the span that a step explains, chosen, with the arrows that it speaks of") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->open_revealed("read-a-trace");
+  driver->app().set_present(true);
+  driver->settle();
+  const LessonModel& lesson = *driver->workspace().lesson();
+  while (lesson.step().kind != scenario::StepKind::kExplain) {
+    if (lesson.step().question) driver->workspace().skip_question();
+    driver->app().run("lesson.next");  // by hand, before the lanes were revealed one by one
+    driver->settle();
+  }
+  keep_picture(*driver, "present explained");
+  const scenario::Focus& focus = *lesson.step().focus;
+  const auto meant = scenario::shown_span(focus, *driver->workspace().sides()[1].run);
+  REQUIRE(meant);
+  const TimelineState& timeline = driver->app().attention().timeline;
+  CHECK(timeline.selected == SpanRef{Side::kB, *meant});
+  const trace::Trace& trace = *driver->workspace().sides()[1].run->trace;
+  const Nanos start = trace.spans()[*meant].start + driver->workspace().offset();
+  CHECK(timeline.view.start <= start);
+  CHECK(timeline.view.end > start);
+  CHECK(timeline.view.end - timeline.view.start < driver->workspace().end() / 4);
+  // Both ends of the arrow are on lanes that are shown.
+  const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
+  const auto is_shown = [&](trace::SpanId span) {
+    return std::ranges::find(input.sides[1].hidden, trace.spans()[span].lane) ==
+           input.sides[1].hidden.end();
+  };
+  REQUIRE_FALSE(timeline.links.empty());
+  CHECK(std::ranges::all_of(
+      timeline.links, [&](const Link& link) { return is_shown(link.from) && is_shown(link.to); }));
+
+  driver->app().run("lesson.next");
+  driver->settle();
+  CHECK(driver->app().attention().timeline.fitted);  // the whole again
+}
+
+TEST_CASE("in front of a room what is to be read with care leaves the lanes their room") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->open_revealed("interleaved-pipeline");
+  driver->app().set_present(true);
+  driver->workspace().present.reveal_all();
+  driver->workspace().next_step();
+  driver->settle();
+  keep_picture(*driver, "present with care");
+  REQUIRE_FALSE(driver->workspace().sides()[0].run->caveat.empty());
+  const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
+  const TimeRange view = driver->app().attention().timeline.view;
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    CHECK(context->ItemExists("//Timelines##pair/caveat"));
+    for (std::size_t side = 0; side < 2; ++side) {
+      const trace::Trace& trace = *input.sides[side].trace;
+      const Nanos offset = input.sides[side].offset;
+      // Of each lane that is shown and at work the longest span.
+      for (trace::LaneId lane = 0; lane < trace.lanes().size(); ++lane) {
+        if (std::ranges::find(input.sides[side].hidden, lane) != input.sides[side].hidden.end())
+          continue;
+        trace::SpanId longest = trace::kNone;
+        trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId id) {
+          const bool inside = span.start + offset > view.start && span.end() + offset < view.end;
+          if (span.lane != lane || !inside) return;
+          if (longest == trace::kNone || span.duration > trace.spans()[longest].duration)
+            longest = id;
+        });
+        if (longest == trace::kNone ||
+            trace.spans()[longest].duration < (view.end - view.start) / 40)
+          continue;
+        INFO(trace.lanes()[lane].name);
+        const std::string item = std::string("//Timelines##pair/**/") + (side == 0 ? "A" : "B") +
+                                 "/span " + std::to_string(longest);
+        CHECK(context->ItemInfo(item.c_str()).RectClipped.GetHeight() > 20);
+      }
+    }
+  }));
+}

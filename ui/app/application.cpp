@@ -158,7 +158,7 @@ void Application::show_me() {
   workspace_.solve();
   if (!find && !step.focus) return;
   const bool is_there = find ? show_answer(*step.question->span)
-                             : show_focus(*step.focus, workspace_, attention_, false);
+                             : show_focus(*step.focus, workspace_, attention_, true);
   if (!is_there) workspace_.notice = "The lesson points at something that this run does not have.";
   // Being shown is not finding.
   if (find && !lesson.progress.answer(lesson.progress.step()).committed) workspace_.skip_question();

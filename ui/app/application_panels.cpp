@@ -170,6 +170,8 @@ void Application::show_what_step_means() {
   if (asked && !is_there(*asked, workspace_)) return;
   pointed_at_ = step;
   attention_.focused_line = 0;
+  // A room that has gone past lanes by N sees what is spoken of all the same.
+  if (at_span || asked) workspace_.present.lanes = Present::kLanes;
   show_explained_span(at_span ? &*lesson->step().focus : nullptr);
   if (asked) show_where_to_look(*asked);
   if (const auto& focus = lesson->step().focus; focus && points_at_control(*focus))
@@ -192,7 +194,6 @@ void Application::show_explained_span(const scenario::Focus* focus) {
   if (const auto offset = std::exchange(explained_offset_, std::nullopt);
       offset && workspace_.offset() == *offset)
     workspace_.set_offset(0);
-  if (workspace_.present.on) return;
   if (focus) line_up_with(*focus);
   if (!focus || !show_focus(*focus, workspace_, attention_, true)) {
     if (shown && *shown == destination(timeline)) asked_.push_back("view.fit");

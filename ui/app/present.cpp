@@ -1,6 +1,7 @@
 #include "ui/app/present.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -80,7 +81,7 @@ LaneId first_left(const RoomSides& sides, std::size_t side, const std::vector<Ro
   return lanes.empty() ? trace::kNone : lanes.front();
 }
 
-// What the lesson points at by name; beside a side that has no lane of that name, one of its kind.
+// Of each side the lane of that name.
 void take_named(const RoomSides& sides, const std::string& name, std::vector<RoomLanes>& taken) {
   RoomLanes lanes{trace::kNone, trace::kNone};
   for (std::size_t side = 0; side < 2; ++side) {
@@ -88,10 +89,41 @@ void take_named(const RoomSides& sides, const std::string& name, std::vector<Roo
         lanes_left(sides, side, taken, [&](const trace::Lane& lane) { return lane.name == name; });
     if (!found.empty()) lanes[side] = found.front();
   }
-  for (std::size_t side = 0; side < 2; ++side)
-    if (const LaneId other = lanes[1 - side]; lanes[side] == trace::kNone && other != trace::kNone)
-      lanes[side] = first_left(sides, side, taken, sides[1 - side].trace->lanes()[other].kind);
   if (lanes != RoomLanes{trace::kNone, trace::kNone}) taken.push_back(lanes);
+}
+
+void take_all_named(const RoomSides& sides, const std::vector<std::string>& names,
+                    std::vector<RoomLanes>& taken) {
+  for (const std::string& name : names)
+    if (taken.size() < Present::kLanes) take_named(sides, name, taken);
+}
+
+// What stands between two asterisks, on one line: names of lanes are written so, among other words.
+std::vector<std::string> emphasized(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  std::vector<std::string> pieces;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find('*', from), text.size());
+    if (to > from) pieces.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return pieces;
+}
+
+std::vector<std::string> lanes_pointed_at(const scenario::Lesson& lesson) {
+  std::vector<std::string> names;
+  for (const scenario::Focus* focus : focuses_of(lesson))
+    if (!focus->lane.empty()) names.push_back(focus->lane);
+  return names;
+}
+
+// Those of the texts; what is no lane is among them.
+std::vector<std::string> lanes_spoken_of(const scenario::Lesson& lesson) {
+  std::vector<std::string> names;
+  for (const scenario::Step& step : lesson.steps)
+    for (const std::string* text : {&step.text, &step.hint, &step.explain})
+      std::ranges::move(emphasized(*text), std::back_inserter(names));
+  return names;
 }
 
 // Where the driver stages copies, the engine stands still between its chunks: that is to be seen.
@@ -139,6 +171,15 @@ void take_kinds(const RoomSides& sides, bool of_both, std::vector<RoomLanes>& ta
     }
 }
 
+// Beside what one side has alone, a lane of its kind that the other has left.
+void fill_with_kind(const RoomSides& sides, std::vector<RoomLanes>& taken) {
+  for (RoomLanes& lanes : taken)
+    for (std::size_t side = 0; side < 2; ++side)
+      if (const LaneId other = lanes[1 - side];
+          lanes[side] == trace::kNone && other != trace::kNone)
+        lanes[side] = first_left(sides, side, taken, sides[1 - side].trace->lanes()[other].kind);
+}
+
 // Beside a lane of a kind that the other side does not have, what that one has left.
 void fill_up(const RoomSides& sides, std::vector<RoomLanes>& taken) {
   for (RoomLanes& lanes : taken)
@@ -168,13 +209,13 @@ int Present::most_hands(std::size_t step) const {
 
 std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::Lesson& lesson) {
   std::vector<RoomLanes> lanes;
-  for (const scenario::Focus* focus : focuses_of(lesson))
-    if (!focus->lane.empty() && lanes.size() < Present::kLanes)
-      take_named(sides, focus->lane, lanes);
+  take_all_named(sides, lanes_pointed_at(lesson), lanes);
   take_engine_beside_staging(sides, lanes);
+  take_all_named(sides, lanes_spoken_of(lesson), lanes);
   take_faults(sides, lanes);
   take_kinds(sides, true, lanes);
   take_kinds(sides, false, lanes);
+  fill_with_kind(sides, lanes);
   std::ranges::stable_sort(lanes, {}, [](const RoomLanes& one) {
     return std::pair(!is_of_both(one), std::min(one[0], one[1]));
   });

@@ -54,8 +54,8 @@ struct RoomSide {
 using RoomSides = std::array<RoomSide, 2>;
 
 // What a room sees in the order in which it is revealed: lanes that the lesson points at before
-// others, the copy engine beside staging, what both sides have before what one has, in the order of
-// the trace; three at most.
+// those that its texts name (*stream 7*) and these before others, the copy engine beside staging,
+// what both sides have before what one has, in the order of the trace; three at most.
 std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::Lesson& lesson);
 // The same of what the workspace shows.
 std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace);

@@ -15,6 +15,7 @@
 #include "ui/panels/side_lanes.h"
 #include "ui/panels/side_marks.h"
 #include "ui/panels/side_notes.h"
+#include "ui/panels/timeline_head.h"
 #include "ui/panels/timeline_tools.h"
 
 namespace trainscope::ui {
@@ -259,11 +260,22 @@ bool has_caveat(const Workspace& workspace, const SideModel& side) {
   return side.run && !side.run->caveat.empty() && shows_spans(workspace, side);
 }
 
+std::vector<SideNote> caveats_of(const Workspace& workspace) {
+  std::vector<SideCaveat> caveats;
+  for (const SideModel& side : workspace.sides())
+    caveats.push_back({side.label, has_caveat(workspace, side) ? side.run->caveat : std::string()});
+  return care_notes(caveats);
+}
+
+// A room's height is for lanes: there they stand in the head.
+std::vector<SideNote> caveats_with_card(const Workspace& workspace) {
+  return workspace.present.on ? std::vector<SideNote>() : caveats_of(workspace);
+}
+
 bool any_has_card(const Workspace& workspace) {
-  return std::any_of(workspace.sides().begin(), workspace.sides().end(),
-                     [&](const SideModel& side) {
-                       return ended_early(workspace, side) || has_caveat(workspace, side);
-                     });
+  return !caveats_with_card(workspace).empty() ||
+         std::any_of(workspace.sides().begin(), workspace.sides().end(),
+                     [&](const SideModel& side) { return ended_early(workspace, side); });
 }
 
 // A card, or one line where a card would take the lanes' room.
@@ -278,18 +290,10 @@ void notice(const Theme& theme, Tone tone, const std::string& title, const std::
     notice_card(theme, tone, title, sentence);
 }
 
-void draw_caveats(const PanelContext& context) {
-  std::vector<SideCaveat> caveats;
-  for (const SideModel& side : context.workspace.sides())
-    caveats.push_back(
-        {side.label, has_caveat(context.workspace, side) ? side.run->caveat : std::string()});
-  for (const SideNote& note : care_notes(caveats))
-    notice(context.theme, Tone::kPlain, note.title, note.sentence);
-}
-
 void draw_endings(const PanelContext& context) {
   const bool alone = context.workspace.sides().size() == 1;
-  draw_caveats(context);
+  for (const SideNote& note : caveats_with_card(context.workspace))
+    notice(context.theme, Tone::kPlain, note.title, note.sentence);
   for (const SideModel& side : context.workspace.sides()) {
     if (!ended_early(context.workspace, side)) continue;
     const std::string title(sim::title_of(*side.run->ending));
@@ -307,42 +311,6 @@ std::string head_words(const Workspace& workspace) {
   }
   return "";
 }
-
-float head_link_width(const Theme& theme, const std::string& words) {
-  return text_size(theme.font.text, theme.size.small, words).x + theme.px(12);
-}
-
-// Words in the panel's head that do something, ending there.
-void head_link(const PanelContext& context, ImVec2 right_middle, const char* action,
-               const std::string& words) {
-  const Theme& theme = context.theme;
-  const bool enabled = context.can(action);
-  const float width = head_link_width(theme, words), height = theme.px(22);
-  const float x = right_middle.x - width;
-  if (x < ImGui::GetWindowPos().x + theme.px(120)) return;
-  ImGui::SetCursorScreenPos({x, right_middle.y - height / 2});
-  ImGui::BeginDisabled(!enabled);
-  if (press_area(action, {width, height})) context.ask(action);
-  const bool lit = ImGui::IsItemHovered();
-  ImGui::EndDisabled();
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const Box box{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-  if (lit) draw->AddRectFilled(box.min, box.max, theme.accent_soft, theme.px(4));
-  draw_text_middle(draw, theme.font.text, theme.size.small, box.centre().x, box.centre().y,
-                   enabled ? theme.accent : theme.muted, words, 0.5F);
-}
-
-// How A and B stand to each other; a click changes it.
-std::string alignment_words(const PanelContext& context) {
-  const bool by_step = context.can("play.align") && context.workspace.playhead.by_step;
-  std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
-  if (const Nanos offset = context.workspace.offset(); offset != 0)
-    words += ", B " + format_nanos(std::abs(static_cast<double>(offset))) +
-             (offset > 0 ? " later" : " earlier");
-  return words;
-}
-
-constexpr const char* kCompareWith = "Compare with…";
 
 }  // namespace
 
@@ -427,8 +395,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
   options.secondary = head_words(workspace);
   options.open = open;
   const bool pair = workspace.sides().size() == 2;
-  if (!pair)
-    options.kept_free = head_link_width(context.theme, kCompareWith) + context.theme.px(10);
+  options.kept_free = kept_for_links(context.theme, workspace);
   options.padded = failed || ended;
   options.scrolls = failed || ended;
   if (begin_panel(context.theme, name, options)) {
@@ -442,13 +409,8 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
     if (!all_failed) draw_with_tools(context, panel.range, input);
   }
   ImGui::EndChild();
-  const ImVec2 at = ImGui::GetWindowPos();
-  const ImVec2 right_middle{at.x + ImGui::GetWindowWidth() - context.theme.px(open ? 36 : 12),
-                            at.y + context.theme.size.head / 2};
-  if (pair)
-    head_link(context, right_middle, "play.align", alignment_words(context));
-  else
-    head_link(context, right_middle, "file.open_beside", kCompareWith);
+  draw_timeline_head(context, open != nullptr,
+                     workspace.present.on ? caveats_of(workspace) : std::vector<SideNote>());
   ImGui::End();
 }
 
