@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "train/build.h"
 #include "train/parallel.h"
+#include "train/train_settings.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -34,13 +35,14 @@ class Batches {
     return analysis::fits(program_of(batch), machine::room_of_allocator(machine_));
   }
 
-  std::int64_t largest() {
+  // None larger than `most`.
+  std::int64_t largest(std::int64_t most) {
     const std::int64_t capacity = machine::room_of_allocator(machine_);
     const auto allocated = [&](std::int64_t batch) {
       return memory_need(program_of(batch)).allocated;
     };
     // A larger batch has more in tensors than there is.
-    const std::int64_t bound = largest_batch(allocated, capacity, kMostTried);
+    const std::int64_t bound = largest_batch(allocated, capacity, most);
     for (std::int64_t batch = bound; batch > std::max<std::int64_t>(0, bound - kTriedFromAbove);
          --batch)
       if (fits(batch)) return batch;
@@ -61,6 +63,12 @@ class Batches {
   const std::function<bool()>& stopped_;
 };
 
+// What the data set has for each rank; 0: that is not known.
+std::int64_t samples_of_rank(const program::Config& config, const machine::Machine& machine) {
+  const train::TrainSettings settings = train::train_settings(config, machine);
+  return settings.data.train_samples / std::max(settings.ranks, 1);
+}
+
 }  // namespace
 
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
@@ -73,11 +81,14 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
   fit.checkpointed = config.flag("checkpoint.enabled");
   program::Config other = config;
   try {
+    const std::int64_t samples = samples_of_rank(config, machine);
+    fit.all_samples = samples > 0 && samples <= kMostTried;
+    if (fit.all_samples) fit.most = samples;
     Batches batches(config, machine, stopped);
-    fit.largest = batches.largest();
+    fit.largest = batches.largest(fit.most);
     fit.itself = batches.fits(fit.batch);
     other.set("checkpoint.enabled", !fit.checkpointed);
-    fit.largest_other = Batches(other, machine, stopped).largest();
+    fit.largest_other = Batches(other, machine, stopped).largest(fit.most);
   } catch (const Stopped&) {
     return std::nullopt;
   } catch (const InputError&) {

@@ -17,6 +17,7 @@ struct BatchFit {
   std::int64_t largest = 0;        // 0: not even a batch of 1 fits
   std::int64_t largest_other = 0;  // with checkpointing switched the other way
   std::int64_t most = 0;           // that was tried: an answer as large is a lower bound
+  bool all_samples = false;        // `most` is what the data set has for a rank: no batch is larger
   bool itself = false;             // the run's own batch fits: one below the largest need not
   bool checkpointed = false;       // as the run is
 

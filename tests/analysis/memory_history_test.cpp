@@ -174,6 +174,22 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
   CHECK_FALSE(batch_fit(config_of({"workload=copy"}), machine, [] { return false; }));
 }
 
+TEST_CASE("no batch is larger than the data set, of which each rank has its share") {
+  const program::Config config =
+      config_of({"workload=train", "machine=h200-1", "data.name=mnist", "steps=3"});
+  const auto fit = batch_fit(config, train::machine_of(config), [] { return false; });
+  REQUIRE(fit);
+  CHECK(fit->all_samples);
+  CHECK(fit->most == 60'000);
+  CHECK(fit->largest == 60'000);
+  const program::Config shared =
+      config_of({"workload=train", "machine=h200-8", "data.name=mnist", "steps=3",
+                 "parallel.strategy=ddp", "parallel.world_size=4"});
+  const auto share = batch_fit(shared, train::machine_of(shared), [] { return false; });
+  REQUIRE(share);
+  CHECK(share->largest == 15'000);
+}
+
 TEST_CASE(
     "sharded training, whose gradients are views of what sums them, has a largest batch, too") {
   program::Config config =

@@ -10,7 +10,7 @@
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
-#include "ui/panels/memory_paint.h"
+#include "ui/panels/memory_chart.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
 #include "ui/panels/timelines.h"
@@ -325,6 +325,19 @@ TEST_CASE("what is reserved is named where its line is highest, for as long as i
   CHECK(reserved_top({&low, &low}).bytes == 2);
   const ReservedTop none = reserved_top({nullptr, &not_counted});
   CHECK(none.from == none.to);
+}
+
+TEST_CASE("what fits is said of the data set where that ends before the memory") {
+  analysis::BatchFit fit;
+  fit.largest = 4096;
+  fit.largest_other = fit.most = 60'000;
+  CHECK(fit_words(fit).front() ==
+        "largest batch that fits: 4,096; with checkpointing at least 60,000");
+  fit.all_samples = true;
+  CHECK(fit_words(fit).front() ==
+        "largest batch that fits: 4,096; with checkpointing all 60,000 samples");
+  fit.largest = fit.most;
+  CHECK(fit_words(fit).front() == "largest batch that fits: all 60,000 samples");
 }
 
 TEST_CASE("the lanes that count memory are not on the timelines until they are asked for") {

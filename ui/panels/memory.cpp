@@ -11,6 +11,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/memory_gpus.h"
 #include "ui/panels/memory_legend.h"
+#include "ui/panels/memory_segments.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -322,6 +323,35 @@ void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* na
   ImGui::EndChild();
   if (roomy) draw_range_choice(context.theme, panel);
   ImGui::End();
+}
+
+// ---- What fits ---------------------------------------------------------------------------------
+
+namespace {
+
+std::string exact(std::int64_t batch) {
+  char out[32];
+  format_step(static_cast<double>(batch), out, sizeof out, nullptr);
+  return out;
+}
+
+std::string largest_words(const analysis::BatchFit& fit, std::int64_t batch) {
+  if (batch < fit.most) return exact(batch);
+  return (fit.all_samples ? "all " : "at least ") + exact(batch) +
+         (fit.all_samples ? " samples" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> fit_words(const analysis::BatchFit& fit) {
+  if (fit.largest == 0) return {"not even a batch of 1 fits"};
+  const std::string largest = largest_words(fit, fit.largest);
+  const std::string how = fit.checkpointed ? "without checkpointing" : "with checkpointing";
+  if (fit.largest_other <= 0 || fit.largest_other == fit.largest)
+    return {"largest batch that fits: " + largest, "largest " + largest};
+  const std::string other = largest_words(fit, fit.largest_other);
+  return {"largest batch that fits: " + largest + "; " + how + " " + other,
+          "largest " + largest + "; " + how + " " + other, "largest " + largest};
 }
 
 }  // namespace trainscope::ui

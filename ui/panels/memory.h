@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/batch_fit.h"
@@ -13,7 +14,7 @@
 #include "analysis/memory_map.h"
 #include "ui/app/background.h"
 #include "ui/panels/context.h"
-#include "ui/panels/memory_paint.h"
+#include "ui/panels/memory_chart.h"
 
 namespace trainscope::ui {
 
@@ -49,5 +50,9 @@ struct MemoryPanel {
 // `beside` is the panel in whose place it stands where no layout says otherwise.
 void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* name,
                  const char* beside, bool* open);
+
+// "largest batch that fits: 4,096; with checkpointing 9,000", and the same more briefly. Where the
+// data set ends first, "all 60,000 samples".
+std::vector<std::string> fit_words(const analysis::BatchFit& fit);
 
 }  // namespace trainscope::ui

@@ -1,7 +1,7 @@
 // What the colours of a memory chart mean, where there is no room to list the peak beside it.
 #pragma once
 
-#include "ui/panels/memory_paint.h"
+#include "ui/panels/memory_chart.h"
 
 namespace trainscope::ui {
 

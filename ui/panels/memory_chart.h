@@ -1,10 +1,8 @@
-// The pieces of the memory panel: the stack over time, the list of what the peak is made of, the
-// segments.
+// Memory over time: the stack of roles, what is reserved, and the list of what the peak is made of.
 #pragma once
 
 #include <string>
 
-#include "analysis/batch_fit.h"
 #include "analysis/memory_history.h"
 #include "analysis/memory_map.h"
 #include "ui/app/shapes.h"
@@ -54,12 +52,5 @@ std::vector<std::size_t> roles_drawn(const analysis::MemoryHistory& history,
 void paint_peak(const Theme& theme, const Box& box, const MemoryColumns& columns,
                 const trace::Trace& trace, const analysis::MemoryHistory& history,
                 const std::vector<analysis::MemoryBlock>& at_peak);
-
-// Segments one after another in rows, to scale: blocks by role, holes hatched.
-void paint_segments(const Theme& theme, const char* id, const Box& box, const trace::Trace& trace,
-                    const std::vector<analysis::MemorySegment>& segments);
-
-// "largest batch that fits: 4,096; with checkpointing 9,000", and the same more briefly.
-std::vector<std::string> fit_words(const analysis::BatchFit& fit);
 
 }  // namespace trainscope::ui
