@@ -184,6 +184,12 @@ std::size_t past_warmup(std::size_t nth, const std::vector<trace::SpanId>& found
   return warm + nth - first;
 }
 
+// Those that begin earlier, unless all do.
+void drop_before(Nanos time, std::vector<trace::SpanId>& found, const trace::Trace& trace) {
+  const auto before = [&](trace::SpanId id) { return trace.spans()[id].start < time; };
+  if (!std::ranges::all_of(found, before)) std::erase_if(found, before);
+}
+
 }  // namespace
 
 std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run) {
@@ -192,11 +198,11 @@ std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run&
   if (nth >= found.size()) return std::nullopt;
   if (nth > 0) return found[past_warmup(nth, found, run)];
   const analysis::Measured& measured = run.facts.measured;
-  const auto warms_up = [&](trace::SpanId id) {
-    return run.trace->spans()[id].start < measured.window.start;
-  };
-  if (!measured.marks.empty() && !std::ranges::all_of(found, warms_up))
-    std::erase_if(found, warms_up);
+  if (!measured.marks.empty()) {
+    // What only the warm-up has, as a first fetch of memory, is rather of a step than of the setup.
+    drop_before(analysis::step_windows(*run.trace).front().mark.start, found, *run.trace);
+    drop_before(measured.window.start, found, *run.trace);
+  }
   if (!focus.span.empty()) return found.front();
   return *std::ranges::max_element(
       found, {}, [&](trace::SpanId id) { return run.trace->spans()[id].duration; });

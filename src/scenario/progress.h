@@ -79,8 +79,8 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
 
 // The one of them that is shown: the focus's nth, counted from the first of all, but one of a step
 // of the warm-up is counted from the first measured step, where there are so many. Where the focus
-// names no number it is the first of the steps that are measured, if any is, or of them, where it
-// has no name, the longest. None where there are not so many.
+// names no number it is the first of the steps that are measured, if any is, else of any step, or
+// of them, where it has no name, the longest. None where there are not so many.
 std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run& run);
 
 // The line that a focus names; 0: any. None where the run's listing lacks it.

@@ -411,3 +411,19 @@ TEST_CASE(
   REQUIRE(first);
   CHECK(run.trace->spans()[*first].start < measured);
 }
+
+TEST_CASE("of what only the warm-up does, that of a step is shown before that of the setup") {
+  const analysis::Run run =
+      analysis::run_config("B", scenario::find_lesson("allocated-vs-reserved").side("B"));
+  scenario::Focus focus;
+  focus.run = "B";
+  focus.lane = "host main";
+  focus.span = "cudaMalloc";
+  const auto all = scenario::find_spans(focus, run);
+  const Nanos first = analysis::step_windows(*run.trace).front().mark.start;
+  REQUIRE(run.trace->spans()[all.front()].start < first);
+  REQUIRE(run.trace->spans()[all.back()].start < run.facts.measured.window.start);
+  const auto shown = scenario::shown_span(focus, run);
+  REQUIRE(shown);
+  CHECK(run.trace->spans()[*shown].start >= first);
+}

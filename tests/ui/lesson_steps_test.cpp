@@ -109,6 +109,27 @@ TEST_CASE("a step that asks for a span shows so much that the span can be seen")
   }
 }
 
+TEST_CASE("a call of the allocator is shown so large that it can be found, its lane unfolded") {
+  for (const bool room : {false, true}) {
+    INFO(room);
+    REQUIRE_DRIVER(driver, 1366, 768);
+    driver->app().set_present(room);
+    go_to(*driver, "allocated-vs-reserved", asks_for_a_span);
+    const Workspace& workspace = driver->workspace();
+    const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().question->span);
+    const trace::Span& span = span_of(workspace, ref);
+    keep_picture(*driver, std::string("allocator's call") + (room ? ", room" : ""));
+    const TimelineState& timeline = attention_of(*driver).timeline;
+    const Nanos start = span.start + workspace.offset();
+    CHECK(timeline.view.start <= start);
+    CHECK(timeline.view.end > start);
+    CHECK(timeline.view.end - timeline.view.start < 60 * span.duration);
+    CHECK(driver->act([&](ImGuiTestContext* context) {
+      CHECK(context->ItemExists(("//Timelines##pair/**/span " + std::to_string(ref.span)).c_str()));
+    }));
+  }
+}
+
 TEST_CASE("a step that asks for a span that can be seen leaves the whole in view") {
   REQUIRE_DRIVER(driver);
   go_to(*driver, "pinned-vs-pageable", asks_for_a_span);

@@ -72,3 +72,22 @@ TEST_CASE(
       steps.add(alone, "scan", kStep, kStep + kStep / 4, trace::Category::kForward);
   CHECK(range_to_search(steps.trace, large, 100 * kStep) == TimeRange{kStep, 2 * kStep});
 }
+
+TEST_CASE("what is to be found before the first step is shown as large as in one") {
+  test::MadeTrace made;
+  const trace::LaneId marks = made.lane(trace::LaneKind::kSteps);
+  const trace::LaneId host = made.lane(trace::LaneKind::kHostThread);
+  made.add(marks, trace::step_mark(0).c_str(), kStep, 2 * kStep, trace::Category::kAnnotation);
+  const trace::SpanId id = made.add(host, "cudaMalloc", kStep / 2, kStep / 2 + 20 * kMicrosecond,
+                                    trace::Category::kHostApi);
+  const auto range = range_to_search(made.trace, id, 2 * kStep);
+  REQUIRE(range);
+  CHECK(range->start >= 0);
+  CHECK(range->end <= kStep);
+  CHECK(range->end - range->start < 100 * 20 * kMicrosecond);
+  // Without steps there is nothing that it could be in.
+  test::MadeTrace bare;
+  const trace::LaneId lane = bare.lane(trace::LaneKind::kHostThread);
+  CHECK_FALSE(range_to_search(
+      bare.trace, bare.add(lane, "cudaMalloc", 5, 6, trace::Category::kHostApi), 2 * kStep));
+}

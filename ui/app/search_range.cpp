@@ -9,13 +9,19 @@
 namespace trainscope::ui {
 namespace {
 
-// The step that a span begins in, until its last work is done.
-std::optional<TimeRange> step_of(const trace::Trace& trace, const trace::Span& span) {
-  for (const analysis::StepWindow& step : analysis::step_windows(trace)) {
+// The step that a span begins in, until its last work is done; of what is in none, what lies
+// between two, before the first or after the last. Nothing where there are no steps.
+std::optional<TimeRange> stretch_of(const trace::Trace& trace, const trace::Span& span) {
+  const auto steps = analysis::step_windows(trace);
+  if (steps.empty()) return std::nullopt;
+  TimeRange between{0, trace.end()};
+  for (const analysis::StepWindow& step : steps) {
     const TimeRange range{step.mark.start, std::max(step.window.end, step.mark.end)};
     if (span.start >= range.start && span.start < range.end) return range;
+    if (range.end <= span.start) between.start = std::max(between.start, range.end);
+    if (range.start > span.start) between.end = std::min(between.end, range.start);
   }
-  return std::nullopt;
+  return between;
 }
 
 // With the few nearest spans of its lane in that step that one could take for it: of such as come
@@ -57,7 +63,7 @@ std::optional<TimeRange> range_to_search(const trace::Trace& trace, trace::SpanI
   constexpr Nanos kNamed = 8;    // that has room for its name
   const trace::Span& span = trace.spans()[id];
   if (span.duration > whole / kShare) return std::nullopt;
-  const auto step = step_of(trace, span);
+  const auto step = stretch_of(trace, span);
   if (!step || span.duration > (step->end - step->start) / kNamed) return step;
   return range_beside(trace, span, *step);
 }

@@ -9,7 +9,7 @@
 
 namespace trainscope::ui {
 
-// Nothing where the span can be seen in the whole, which is so long, or is in no step.
+// Nothing where the span can be seen in the whole, which is so long, or the trace has no steps.
 std::optional<TimeRange> range_to_search(const trace::Trace& trace, trace::SpanId id, Nanos whole);
 
 }  // namespace trainscope::ui
