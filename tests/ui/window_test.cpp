@@ -1,5 +1,7 @@
 #include "ui/app/window.h"
 
+#include <GLFW/glfw3.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "support/skip.h"
+#include "ui/app/window_size.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -29,6 +32,16 @@ class Without {
   const char* name_;
   std::string value_;
 };
+
+// The test, on a display of its own.
+void once_more_on_a_display(const std::string& screen, const std::string& test) {
+  if (std::system("command -v xvfb-run xauth >/dev/null") != 0)
+    TRAINSCOPE_SKIP("no display, and no xvfb-run to make one");
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  CHECK(std::system(
+            ("xvfb-run -a -s '-screen 0 " + screen + "' '" + self + "' '" + test + "' >/dev/null")
+                .c_str()) == 0);
+}
 
 }  // namespace
 
@@ -73,16 +86,30 @@ TEST_CASE("windows open one after the other, at the scale asked for") {
   }
 }
 
+TEST_CASE("a window opens no larger than the screen has room for, frame and all") {
+  const WindowSize large = size_on({2560, 1400}, 1456, 819);
+  CHECK((large.width == 1456 && large.height == 819 && !large.whole));
+  // A laptop's, with the desktop's bar.
+  const WindowSize laptop = size_on({1366, 728}, 1456, 819);
+  CHECK((laptop.width == 1366 && laptop.height < 728 && laptop.height > 670 && laptop.whole));
+  // The platform makes half as much again of each unit.
+  const WindowSize magnified = size_on({1920, 1040, 1.5F}, 1456, 819);
+  CHECK((magnified.width == 1280 && magnified.height < 694 && magnified.whole));
+  CHECK(size_on({1, 1}, 1456, 819).width > 1);
+}
+
+TEST_CASE("on a display that is smaller than the window would be, all of it is seen") {
+  if (!std::getenv("DISPLAY")) return once_more_on_a_display("1366x768x24", "on a display that*");
+  Window window({});
+  int width = 0, height = 0, most_width = 0, most_height = 0;
+  glfwGetWindowSize(window.handle(), &width, &height);
+  glfwGetMonitorWorkarea(glfwGetPrimaryMonitor(), nullptr, nullptr, &most_width, &most_height);
+  CHECK(width <= most_width);
+  CHECK(height <= most_height);
+}
+
 TEST_CASE("a window on the display draws like one off screen") {
-  if (!std::getenv("DISPLAY")) {
-    // Once more, on a display of its own.
-    if (std::system("command -v xvfb-run xauth >/dev/null") != 0)
-      TRAINSCOPE_SKIP("no display, and no xvfb-run to make one");
-    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-    CHECK(std::system(
-              ("xvfb-run -a '" + self + "' 'a window on the display*' >/dev/null").c_str()) == 0);
-    return;
-  }
+  if (!std::getenv("DISPLAY")) return once_more_on_a_display("1280x1024x24", "a window on the*");
   Window window({.width = 320, .height = 200});
   for (int i = 0; i < 3 && window.wait(); ++i) {
     window.begin_frame();

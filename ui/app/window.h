@@ -24,7 +24,7 @@ namespace trainscope::ui {
 
 struct WindowOptions {
   std::string title = "Trainscope";
-  int width = 1456;  // in the display's units; off screen: pixels
+  int width = 1456;  // at most, in the display's units; off screen: pixels
   int height = 819;
   float scale = 0;  // of fonts and sizes; 0: what the display says (off screen: 1)
   bool off_screen = false;

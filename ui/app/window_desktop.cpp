@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "ui/app/opengl.h"
 #include "ui/app/window.h"
+#include "ui/app/window_size.h"
 
 namespace trainscope::ui {
 namespace {
@@ -56,6 +57,23 @@ void set_window_hints(bool off_screen) {
   glfwWindowHint(GLFW_FOCUSED, off_screen ? GLFW_FALSE : GLFW_TRUE);
 }
 
+// Only where a unit of the screen is a pixel is a window's size multiplied (GLFW_SCALE_TO_MONITOR).
+bool multiplies_sizes() {
+  return glfwGetPlatform() == GLFW_PLATFORM_X11 || glfwGetPlatform() == GLFW_PLATFORM_WIN32;
+}
+
+// Off screen there is no screen that it could be too large for.
+WindowSize size_to_open(const WindowOptions& options) {
+  GLFWmonitor* monitor = options.off_screen ? nullptr : glfwGetPrimaryMonitor();
+  ScreenRoom screen;
+  if (monitor) {
+    glfwGetMonitorWorkarea(monitor, nullptr, nullptr, &screen.width, &screen.height);
+    if (multiplies_sizes()) glfwGetMonitorContentScale(monitor, &screen.scale, nullptr);
+  }
+  if (screen.width <= 0 || screen.height <= 0) return {options.width, options.height};
+  return size_on(screen, options.width, options.height);
+}
+
 }  // namespace
 
 void Window::open(const WindowOptions& options) {
@@ -63,8 +81,9 @@ void Window::open(const WindowOptions& options) {
                draws_without_display(off_screen_) ? GLFW_PLATFORM_NULL : GLFW_ANY_PLATFORM);
   if (!glfwInit()) throw no_display();
   set_window_hints(off_screen_);
-  window_ =
-      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  const WindowSize size = size_to_open(options);
+  if (size.whole) glfwWindowHint(GLFW_MAXIMIZED, GLFW_TRUE);
+  window_ = glfwCreateWindow(size.width, size.height, options.title.c_str(), nullptr, nullptr);
   if (!window_) throw no_opengl(off_screen_);
   glfwMakeContextCurrent(window_);
   if (!gladLoadGL(glfwGetProcAddress)) throw no_opengl(off_screen_);
