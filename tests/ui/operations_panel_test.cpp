@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <set>
 
 #include "base/files.h"
 #include "ui/app/layout.h"
@@ -130,4 +131,27 @@ TEST_CASE("of the host's calls, one run's table says what they take themselves a
     for (const CutLetter& cut : cut_text(*ImGui::GetDrawData()))
       FAIL_CHECK(cut.window << " at " << cut.min.x << ", " << cut.min.y);
   }
+}
+
+TEST_CASE("no two operations read the same, however narrow their column is") {
+  REQUIRE_DRIVER(driver, 1366, 768);
+  driver->workspace().open_runs(
+      {run_of("A", {"workload=train", "steps=3", "parallel.strategy=fsdp", "parallel.world_size=4",
+                    "machine=h100-sxm-8", "clip_grad_norm=1"}),
+       run_of("B", {"workload=train", "steps=3", "parallel.strategy=ddp", "parallel.world_size=4",
+                    "machine=h100-sxm-8"})});
+  driver->settle();
+  driver->app().run("layout.operations");
+  driver->settle();
+  keep_picture(*driver, "operations apart");
+  const auto& names = driver->app().operations().names.by_name;
+  REQUIRE(names.size() > 5);
+  std::set<std::string> seen;
+  std::size_t cut = 0;
+  for (const auto& [name, words] : names) {
+    CAPTURE(name, words);
+    CHECK(seen.insert(words).second);
+    cut += words != name;
+  }
+  CHECK(cut > 1);
 }

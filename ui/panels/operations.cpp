@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/units.h"
+#include "ui/app/names_apart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/duration_chart.h"
 #include "ui/panels/side_data.h"
@@ -175,8 +176,36 @@ void choose_where(const Theme& theme, OperationsPanel& panel) {
       chosen == kWords[0] ? analysis::Operation::Where::kGpu : analysis::Operation::Where::kHost;
 }
 
-void row_cells(const Theme& theme, const std::vector<Column>& columns, const OperationRow& row,
-               ImVec2 at, float name_width, float height) {
+// Of an operation's name and the mark of its category.
+constexpr float kNameLeft = 26, kNameRight = 8;
+
+void fit_names(const Theme& theme, OperationsPanel& panel, float column) {
+  const float width = column - theme.px(kNameLeft + kNameRight), size = theme.size.small;
+  FittedNames& names = panel.names;
+  if (names.width == width && names.size == size && names.rows == panel.rows.size()) return;
+  std::vector<std::string> all;
+  for (const OperationRow& row : panel.rows) all.push_back(row.shown);
+  const auto cut = [&](auto shorten) -> Cut {
+    return
+        [=, &theme](std::string_view name) { return shorten(theme.font.text, size, name, width); };
+  };
+  const std::vector<std::string> fitted = cut_apart(all, cut(shortened_middle), cut(shortened));
+  names = {width, size, panel.rows.size(), {}};
+  for (std::size_t i = 0; i < all.size(); ++i) names.by_name[all[i]] = fitted[i];
+}
+
+void name_cell(const Theme& theme, const OperationRow& row, const std::string& words, float x,
+               float middle) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float left = x + theme.px(8), half = theme.px(5);
+  draw_solid(draw, theme, {{left, middle - half}, {left + 2 * half, middle + half}},
+             theme.of(row.category));
+  draw_text_middle(draw, theme.font.text, theme.size.small, x + theme.px(kNameLeft), middle,
+                   theme.text, words);
+}
+
+void row_cells(const Theme& theme, const std::vector<Column>& columns, const FittedNames& names,
+               const OperationRow& row, ImVec2 at, float name_width, float height) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float middle = at.y + height / 2, pad = theme.px(8);
   float x = at.x;
@@ -185,14 +214,7 @@ void row_cells(const Theme& theme, const std::vector<Column>& columns, const Ope
     const float width = name ? name_width : theme.px(column.width);
     const std::string words = column.words(row);
     if (name) {
-      const CategoryStyle& style = theme.of(row.category);
-      draw_solid(draw, theme,
-                 {{x + pad, middle - theme.px(5)}, {x + pad + theme.px(10), middle + theme.px(5)}},
-                 style);
-      draw_text_middle(draw, theme.font.text, theme.size.small, x + pad + theme.px(18), middle,
-                       theme.text,
-                       shortened_middle(theme.font.text, theme.size.small, words,
-                                        width - 2 * pad - theme.px(18)));
+      name_cell(theme, row, names.by_name.at(words), x, middle);
     } else {
       const bool difference = column.order == OperationOrder::kDifference;
       draw_text_middle(draw, theme.font.mono, theme.size.label, x + width - pad, middle,
@@ -237,7 +259,7 @@ void draw_row(const Theme& theme, OperationsPanel& panel, const std::vector<Colu
                         : lit  ? mixed(theme.panel, theme.text, 0.06F)
                                : theme.lane_tone,
                         theme.px(3));
-  row_cells(theme, columns, row, at, name_width, height);
+  row_cells(theme, columns, panel.names, row, at, name_width, height);
 }
 
 void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
@@ -249,6 +271,7 @@ void draw_table(const Theme& theme, OperationsPanel& panel, const Box& box) {
           : columns_of_one(theme, panel.a->facts.measured, panel.chosen_where, box.width() - bar);
   float name_width = box.width() - bar;
   for (const Column& column : columns) name_width -= theme.px(column.width);
+  fit_names(theme, panel, name_width);
   float x = box.min.x;
   for (const Column& column : columns) {
     const float width = column.width == 0 ? name_width : theme.px(column.width);
@@ -299,6 +322,7 @@ void refresh_operations(const Workspace& workspace, OperationsPanel& panel) {
   if (panel.a == a && panel.b == b) return;
   panel.a = a;
   panel.b = b;
+  panel.names = {};
   panel.rows = b ? analysis::compare_operations(a->facts.measured, b->facts.measured)
                  : analysis::operation_rows(a->facts.measured);
   if (!b && panel.order == OperationOrder::kDifference) panel.order = OperationOrder::kTotal;

@@ -2,6 +2,7 @@
 // chosen one beside one another.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@
 
 namespace trainscope::ui {
 
+// Names of operations as they fit into their column, while that and the rows are the same.
+struct FittedNames {
+  float width = 0, size = 0;  // pixels: of the column, of the font
+  std::size_t rows = 0;       // that there were
+  std::map<std::string, std::string> by_name;
+};
+
 struct OperationsPanel {
   RunPointer a, b;  // whose rows these are; b null: of one run
   std::vector<analysis::OperationRow> rows;
@@ -17,6 +25,7 @@ struct OperationsPanel {
   bool ascending = false;
   std::string chosen;  // an operation's name; none of them: the first
   analysis::Operation::Where chosen_where = analysis::Operation::Where::kGpu;
+  FittedNames names;
 };
 
 // All sides have run, and may be seen.
