@@ -12,6 +12,7 @@
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/panels/flow_facts.h"
 #include "ui/panels/step_strip.h"
 
 using namespace trainscope;
@@ -326,4 +327,15 @@ TEST_CASE("in the strip a kernel shorter than a column is as pale as the column 
   CHECK(lane.bars[0].shades[0].busy == 0.25F);
   CHECK(lane.bars[0].shades[0].time.start == 5000);
   CHECK(lane.bars[1].shades.empty());
+}
+
+TEST_CASE("the flow's title says when its step is not the one at the playhead") {
+  const FlowFacts facts(ddp("A", {}));
+  const auto& backwards = facts.flow.backwards;
+  REQUIRE(backwards.size() > 1);
+  const auto brief = [&](Nanos time) { return title_of(facts, time).back(); };
+  CHECK(brief(0) == "step 0, backward to come");
+  CHECK(brief(backwards[0].done() - 1) == "step 0");
+  CHECK(brief(backwards[1].begun() - 1) == "step 0, backward done");
+  CHECK(brief(backwards[1].begun()) == "step 1");
 }

@@ -23,6 +23,15 @@ machine::Topology topology_of_group(const machine::Machine& machine, int count, 
   return machine::part_of(whole, gpus);
 }
 
+// "step 3"; of what is shown there while the playhead is in another step "step 3, done", "step 3,
+// to come".
+std::string step_words(std::string step, const analysis::Interval& shown, Nanos time,
+                       const char* what = "") {
+  if (time < shown.start) step += fmt::format(", {}to come", what);
+  if (time > shown.end) step += fmt::format(", {}done", what);
+  return step;
+}
+
 // "pipeline, 4 stages on GPUs of 8 x H100 SXM, 8 micro-batches, step 3"; "8 stages on 4 GPUs of".
 std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
   const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage");
@@ -31,7 +40,9 @@ std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
                                : std::string("GPUs");
   const int count = facts.stages.micro_batches;
   const std::string parts = fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
-  const std::string step = fmt::format("step {}", facts.stages.step_at(time));
+  const std::size_t number = facts.stages.step_at(time);
+  const std::string step =
+      step_words(fmt::format("step {}", number), facts.stages.steps[number].time, time);
   return {fmt::format("pipeline, {} on {} of {}, {}, {}", stages, gpus, facts.run->machine->name,
                       parts, step),
           fmt::format("pipeline, {}, {}, {}", stages, parts, step),
@@ -40,12 +51,26 @@ std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
 
 // "FSDP, 8 GPUs of 8 x H100 SXM, step 3"; of a trace that was read, as a rank has it.
 std::vector<std::string> title_of_units(const FlowFacts& facts, Nanos time) {
-  const std::string step = fmt::format("step {}", facts.units.at(time).number);
+  const analysis::UnitStep& shown = facts.units.at(time);
+  const std::string step = step_words(fmt::format("step {}", shown.number), shown.time, time);
   if (facts.ranks_of_units == 0) return {"FSDP as one rank has it, " + step, "FSDP, " + step, step};
   const std::string gpus = counted(static_cast<std::size_t>(facts.ranks_of_units), "GPU");
   const std::string where = facts.topology ? " of " + facts.run->machine->name : "";
   return {fmt::format("FSDP, {}{}, {}", gpus, where, step), fmt::format("FSDP, {}, {}", gpus, step),
           "FSDP, " + step, step};
+}
+
+// Of one that sums gradients, of which the backward is shown.
+std::string step_of_sums(const FlowFacts& facts, Nanos time) {
+  if (facts.is_star()) {
+    const analysis::StarStep& shown = facts.star.at(time);
+    return step_words(fmt::format("step {}", shown.step), shown.window, time);
+  }
+  const analysis::BackwardFlow& shown = facts.flow.at(time);
+  const std::string whose =
+      facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
+  return step_words(fmt::format("step {}{}", shown.number, whose), {shown.begun(), shown.done()},
+                    time, "backward ");
 }
 
 }  // namespace
@@ -79,10 +104,7 @@ std::vector<std::string> title_of(const FlowFacts& facts, Nanos time) {
   if (facts.is_in_stages()) return title_of_stages(facts, time);
   if (facts.is_in_units()) return title_of_units(facts, time);
   const std::string name = facts.is_star() ? "DataParallel" : "DDP";
-  const std::string whose =
-      facts.flow.rank ? fmt::format(" as rank {} has it", *facts.flow.rank) : "";
-  const std::string step = fmt::format(
-      "step {}{}", facts.is_star() ? facts.star.at(time).step : facts.flow.at(time).number, whose);
+  const std::string step = step_of_sums(facts, time);
   const std::string gpus = counted(static_cast<std::size_t>(facts.gpus()), "GPU");
   const std::string where = facts.apart > 1          ? " with the same parts of the layers"
                             : facts.topology         ? " of " + facts.run->machine->name

@@ -253,7 +253,8 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
 
 std::string title_of(const SideModel& side, const LossScalingPanel::Read& read, bool brief) {
   if (!read.state) return is_training(side) ? progress_words(side) : "before the first step";
-  std::string words = fmt::format("step {}", read.state->step);
+  // The last that is done: at the playhead another may be under way.
+  std::string words = fmt::format("step {} done", read.state->step);
   if (read.state->scaled)
     words += ", scale " + scale_words(read.state->scale, brief);
   else
