@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace trainscope::analysis {
 namespace {
 
-// By GPU.
-std::map<std::int32_t, Nanos> waits_of(const Measured& measured) {
+// By GPU; several of its streams may wait at once.
+std::map<std::int32_t, IntervalSet> waits_of(const Measured& measured) {
   const trace::Trace& trace = *measured.trace;
-  std::map<std::int32_t, Nanos> waits;
+  std::map<std::int32_t, std::vector<Interval>> waits;
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
     if (!is_peer_wait(span)) return;
     const Nanos start = std::max(span.start, measured.window.start);
     const Nanos end = std::min(span.end(), measured.window.end);
-    if (start < end) waits[trace.lanes()[span.lane].device] += end - start;
+    if (start < end) waits[trace.lanes()[span.lane].device].push_back({start, end});
   });
-  return waits;
+  std::map<std::int32_t, IntervalSet> sets;
+  for (auto& [gpu, intervals] : waits) sets.emplace(gpu, IntervalSet(std::move(intervals)));
+  return sets;
 }
 
 }  // namespace
@@ -24,15 +27,16 @@ std::map<std::int32_t, Nanos> waits_of(const Measured& measured) {
 std::vector<RankTimes> rank_times(const Measured& measured) {
   std::vector<RankTimes> ranks;
   const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(*measured.trace);
-  const std::map<std::int32_t, Nanos> waits = waits_of(measured);
+  const std::map<std::int32_t, IntervalSet> waits = waits_of(measured);
   if (gpus.size() < 2 || waits.empty()) return ranks;
   for (const auto& [rank, gpu] : gpus) {
     const int steps = measured.steps_of(rank);
     if (steps == 0) continue;
     const auto a_step = [&](Nanos time) { return static_cast<double>(time) / steps; };
-    const auto wait = waits.find(gpu);
-    ranks.push_back({rank, a_step(gpu_busy(of_gpu(measured, rank, gpu)).length()),
-                     a_step(wait == waits.end() ? 0 : wait->second)});
+    const IntervalSet busy = gpu_busy(of_gpu(measured, rank, gpu));
+    const auto found = waits.find(gpu);
+    const Nanos wait = found == waits.end() ? 0 : found->second.without(busy).length();
+    ranks.push_back({rank, a_step(busy.length()), a_step(wait)});
   }
   return ranks;
 }

@@ -12,7 +12,7 @@ namespace trainscope::analysis {
 struct RankTimes {
   std::int32_t rank = 0;
   double busy = 0;  // ns; its GPU at work
-  double wait = 0;  // ns; its GPU waits for the last rank of a collective
+  double wait = 0;  // ns; its GPU waits for the last rank of a collective, and does nothing else
 };
 
 // Of each rank that the trace has, by its own steps, which may be fewer than the first rank's; one

@@ -56,15 +56,24 @@ class Sheet {
     return sheet_.topic == sheet_.track ? track : track + ": " + html_text(sheet_.topic);
   }
 
+  // One that all runs have; else each with its run, "A: 2 x TITAN RTX, NVLink; B: 1 x T4".
+  std::string machines() const {
+    const auto name_of = [](const analysis::Run* run) { return run->trace->origin().subject; };
+    const auto& runs = input_.runs;
+    if (runs.empty()) return "";
+    const std::string first = name_of(runs.front());
+    if (std::ranges::all_of(runs, [&](const auto* run) { return name_of(run) == first; }))
+      return first;
+    std::string words;
+    for (const analysis::Run* run : runs)
+      words += (words.empty() ? "" : "; ") + run->label + ": " + name_of(run);
+    return words;
+  }
+
   std::string facts() const {
     std::string html =
         fmt::format("{} · {} {}", say(sheet_.level.c_str()), sheet_.minutes, say("minutes"));
-    std::string machines;
-    for (const analysis::Run* run : input_.runs)
-      if (const std::string& name = run->trace->origin().subject;
-          machines.find(name) == machines.npos)
-        machines += (machines.empty() ? "" : ", ") + name;
-    if (!machines.empty()) html += " · " + html_text(machines);
+    if (const std::string where = machines(); !where.empty()) html += " · " + html_text(where);
     if (!input_.runs.empty())
       html += " · " + say("seed") + " " +
               html_text(program::spell(input_.runs.front()->config.value("seed")));

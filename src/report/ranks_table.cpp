@@ -1,5 +1,7 @@
 // The table of a run's ranks, above its operations.
 
+#include <algorithm>
+
 #include "analysis/rank_times.h"
 #include "base/units.h"
 #include "report/escape.h"
@@ -24,6 +26,23 @@ std::string table_html(const RunView& view, const Speech& speech) {
   return html + "</tbody></table>";
 }
 
+// There is one that waits for nobody, while others wait: for it.
+bool has_awaited(const RunView& view) {
+  constexpr double kNothing = 0.02;  // of the longest wait
+  const auto& ranks = view.run->ranks;
+  if (ranks.empty()) return false;
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &analysis::RankTimes::wait);
+  return most.wait > 0 && least.wait <= kNothing * most.wait;
+}
+
+std::string caption(const std::vector<RunView>& views, const Speech& speech) {
+  std::string words =
+      speech.say("Times of a step; a wait counts where the GPU does nothing else meanwhile.");
+  if (std::ranges::any_of(views, has_awaited))
+    words += " " + speech.say("A rank that waits for nobody is the one that the others wait for.");
+  return words;
+}
+
 }  // namespace
 
 std::string ranks_html(const std::vector<RunView>& views, const Speech& speech) {
@@ -32,10 +51,7 @@ std::string ranks_html(const std::vector<RunView>& views, const Speech& speech) 
     if (!view.run->ranks.empty()) tables += table_html(view, speech);
   if (tables.empty()) return "";
   return "<div class=\"operations\"><h3>" + html_text(speech.say("Ranks")) + "</h3>\n" + tables +
-         "<p class=\"muted small\">" +
-         html_text(
-             speech.say("A rank that waits for nobody is the one that the others wait for.")) +
-         "</p></div>\n";
+         "<p class=\"muted small\">" + html_text(caption(views, speech)) + "</p></div>\n";
 }
 
 }  // namespace trainscope::report

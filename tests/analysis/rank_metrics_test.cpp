@@ -89,3 +89,17 @@ TEST_CASE("of a rank of a side that has not run nothing is known") {
   unrun.label = "A";
   CHECK_FALSE(analysis::value_of(unrun, analysis::asked_metric("time.step@1")));
 }
+
+TEST_CASE("in a pipeline a rank is at work, or waits, for no longer than a step takes") {
+  // Several of its streams wait at once, and while it calculates.
+  const analysis::Run pipeline =
+      run({"parallel.strategy=pipeline", "model.name=gpt2", "model.seq_len=512", "batch_size=16",
+           "data.name=tokens", "pipeline.microbatches=4"});
+  REQUIRE(pipeline.ranks.size() == 4);
+  const double step = value(pipeline, "time.step");
+  for (const analysis::RankTimes& rank : pipeline.ranks) {
+    INFO(rank.rank);
+    CHECK(rank.wait > 0);
+    CHECK(rank.busy + rank.wait <= 1.001 * step);
+  }
+}

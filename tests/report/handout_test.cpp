@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "report/escape.h"
 #include "report/markup.h"
 #include "report/runs.h"
 
@@ -113,6 +114,22 @@ TEST_CASE("a handout says what its numbers are of") {
   CHECK(has(html, "1.2.3"));
   CHECK(has(html, "What pinning costs."));
   CHECK(has(html, "Locked in place."));
+}
+
+TEST_CASE("where A and B have machines of their own, a handout says which is whose") {
+  const analysis::Run one = test::simulated("A", {"workload=copy", "machine=titan-rtx-2"}),
+                      same = test::simulated("B", {"workload=copy", "machine=titan-rtx-2"}),
+                      other = test::simulated("B", {"workload=copy", "machine=t4-1"});
+  const auto page_of = [](const analysis::Run& a, const analysis::Run& b) {
+    report::HandoutInput input;
+    input.sheet = sheet();
+    input.runs = {&a, &b};
+    return report::handout_html(input);
+  };
+  const std::string mine = report::html_text(one.trace->origin().subject),
+                    theirs = report::html_text(other.trace->origin().subject);
+  CHECK(has(page_of(one, other), " · A: " + mine + "; B: " + theirs + " · "));
+  CHECK(has(page_of(one, same), " · " + mine + " · "));
 }
 
 TEST_CASE("a sheet to work on keeps the runs and leaves every solution out") {

@@ -111,6 +111,20 @@ TEST_CASE("who waits for whom among ranks stands in the page") {
   CHECK_FALSE(has(report_of({&alone}), "<h3>Ranks</h3>"));
 }
 
+TEST_CASE("that a rank waits for nobody is said where there is one") {
+  constexpr const char* kNobody = "A rank that waits for nobody";
+  const analysis::Run slow = test::straggling();
+  CHECK(has(report_of({&slow}), kNobody));
+  const analysis::Run pipeline = test::simulated(
+      "A", {"workload=train", "model.name=gpt2", "data.name=tokens", "model.seq_len=512",
+            "machine=dgx1-v100-8", "steps=3", "batch_size=16", "parallel.strategy=pipeline",
+            "parallel.world_size=4", "pipeline.microbatches=4"});
+  const std::string html = report_of({&pipeline});
+  CHECK(has(html, "<h3>Ranks</h3>"));
+  CHECK(has(html, "a wait counts where the GPU does nothing else meanwhile"));
+  CHECK_FALSE(has(html, kNobody));
+}
+
 TEST_CASE("what each colour of the timelines means stands in the page") {
   const analysis::Run run = test::copies("A", "pageable");
   const std::string html = report_of({&run});
