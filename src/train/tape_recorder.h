@@ -132,6 +132,7 @@ class Tape {
   // Writes a kernel of such a loss; its result is a new buffer.
   program::Index loss_step(program::LossStep step, const std::vector<program::Index>& reads,
                            const std::string& name);
+  void hold(const std::vector<program::Index>& buffers);
   // The same buffer where it has that type already.
   program::Index in_type(program::Index from, program::ElementType type, const std::string& name);
   // The same of what all ranks have: sums, or the largest.

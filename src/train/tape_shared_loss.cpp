@@ -134,7 +134,14 @@ Index Tape::shared_log_softmax(Index logits) {
       of_all(Sent::kSummed, loss_step(LossStep::kSum, {exponentials}, "sums of exponentials"));
   const Index logarithms = loss_step(LossStep::kLogarithm, {sums}, "logarithms of sums");
   const Index log_p = loss_step(LossStep::kShift, {shifted, logarithms}, "log-probabilities");
+  hold({x});
   return in_type(log_p, loss_type_, "log-probabilities, narrow");
+}
+
+// Names of a Python function hold their tensors until it returns: up to the last operation.
+void Tape::hold(const std::vector<Index>& buffers) {
+  std::vector<Index>& reads = program_.operations.back().reads;
+  reads.insert(reads.end(), buffers.begin(), buffers.end());
 }
 
 Index Tape::in_type(Index from, ElementType type, const std::string& name) {
@@ -190,6 +197,7 @@ void Tape::run_backward_of_loss(const Entry& entry, Index dloss) {
   const Index last = emit(program::Multiply{count, 1.0 / static_cast<double>(rows)}, loss_type_,
                           {{both, dloss}, {gradient}});
   program_.operations[last].framework = "aten::mul";
+  hold({marks, entry.sides[0]});
   arrive(logits, gradient);
 }
 

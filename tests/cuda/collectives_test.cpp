@@ -96,7 +96,7 @@ Numbers by_host(const Ranks& ranks, int times) {
   }
   std::vector<float> room;
   for (int i = 0; i < times; ++i)
-    host::carry_out(ranks.of(0).kind, host::format_of(ranks.type), sends, receives, room);
+    host::carry_out(ranks.of(0), host::format_of(ranks.type), sends, receives, room);
   return numbers;
 }
 
@@ -175,6 +175,17 @@ TEST_CASE("narrow numbers are summed as the host's ring rounds them, by a ring o
           for (const std::vector<std::int64_t>& pieces :
                {std::vector<std::int64_t>{37}, std::vector<std::int64_t>{3, 1, 10}})
             check_same(Ranks(count, kind, pieces, true, type), 2, gpus, 3);
+}
+
+TEST_CASE("the largest of all ranks' numbers are found by a ring as by the library") {
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16})
+    for (const int count : {1, 2, 4})
+      for (const int gpus : {1, count}) {
+        Ranks ranks(count, CollectiveKind::kAllReduce, {5, 9}, true, type);
+        for (program::Command& command : ranks.program.threads.front().commands)
+          std::get<program::Collective>(command.action).maximum = true;
+        check_same(ranks, 1, gpus, 5);
+      }
 }
 
 TEST_CASE("numbers of several types are told to all as bytes") {

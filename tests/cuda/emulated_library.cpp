@@ -83,8 +83,9 @@ std::size_t gotten_of(program::CollectiveKind kind, std::size_t units, std::size
 }
 
 // By rank.
-std::vector<Numbers> carry_out(program::CollectiveKind kind, cuda::CollectiveUnit unit,
-                               std::size_t units, std::vector<Numbers> given) {
+std::vector<Numbers> carry_out(program::CollectiveKind kind, bool maximum,
+                               cuda::CollectiveUnit unit, std::size_t units,
+                               std::vector<Numbers> given) {
   std::vector<Numbers> gotten;
   for (std::size_t rank = 0; rank < given.size(); ++rank)
     gotten.emplace_back(gotten_of(kind, units, given.size(), rank));
@@ -94,7 +95,10 @@ std::vector<Numbers> carry_out(program::CollectiveKind kind, cuda::CollectiveUni
     gets.push_back({host::Results(gotten[rank])});
   }
   std::vector<float> room;
-  host::carry_out(kind, format_of(unit), gives, gets, room);
+  program::Collective collective;
+  collective.kind = kind;
+  collective.maximum = maximum;
+  host::carry_out(collective, format_of(unit), gives, gets, room);
   return gotten;
 }
 
@@ -124,8 +128,8 @@ void EmulatedDevice::work_with_others(const cuda::RankGroup& group, program::Col
   for (const std::string& one : options_.gather(group, bytes))
     given.push_back(read(one.data(), unit, count));
   const auto rank = std::ranges::find(group.gpus, peers_.rank) - group.gpus.begin();
-  write(carry_out(kind, unit, all, std::move(given))[static_cast<std::size_t>(rank)], unit,
-        mine.get);
+  const std::vector<Numbers> gotten = carry_out(kind, mine.maximum, unit, all, std::move(given));
+  write(gotten[static_cast<std::size_t>(rank)], unit, mine.get);
 }
 
 void EmulatedDevice::add_library_kernel(program::CollectiveKind kind, const cuda::RankShare& rank,
@@ -161,7 +165,8 @@ void EmulatedDevice::together(std::size_t group, program::CollectiveKind kind,
     std::vector<Numbers> given;
     for (const cuda::RankShare& rank : ranks)
       given.push_back(read(rank.give, unit, given_of(kind, all, ranks.size())));
-    const std::vector<Numbers> gotten = carry_out(kind, unit, all, std::move(given));
+    const std::vector<Numbers> gotten =
+        carry_out(kind, ranks.front().maximum, unit, all, std::move(given));
     for (std::size_t i = 0; i < ranks.size(); ++i) write(gotten[i], unit, ranks[i].get);
   };
   const OpId all = enqueue_op(ranks.front().stream, std::move(sums));

@@ -1,5 +1,6 @@
 #include "stand_in/collective_numbers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trainscope::stand_in {
@@ -53,6 +54,13 @@ std::vector<float> sum_of(const Numbers& given) {
   return sum;
 }
 
+std::vector<float> largest_of(const Numbers& given) {
+  std::vector<float> largest = given.front();
+  for (const auto& one : given)
+    for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], one[i]);
+  return largest;
+}
+
 std::vector<float> joined(const Numbers& given) {
   std::vector<float> all;
   for (const auto& one : given) all.insert(all.end(), one.begin(), one.end());
@@ -66,7 +74,7 @@ Numbers carry_out(const Asked& asked, const Numbers& given) {
   const auto root = static_cast<std::size_t>(asked.root);
   switch (asked.kind) {
     case CollectiveKind::kAllReduce:
-      gotten.assign(given.size(), sum_of(given));
+      gotten.assign(given.size(), asked.maximum ? largest_of(given) : sum_of(given));
       break;
     case CollectiveKind::kAllGather:
       gotten.assign(given.size(), joined(given));

@@ -1,5 +1,5 @@
 // A collective: what ranks call for, and what each gets of what all give, added rank by rank in
-// FP32.
+// FP32, or the largest of it.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ struct Asked {
   std::uint64_t count = 0;     // as the call has it; of an exchange, what is sent,
   std::uint64_t received = 0;  // and what is received
   std::int32_t type = 0;       // a cudaDataType: 0 is FP32
+  bool maximum = false;        // of an all-reduce
 
   bool operator==(const Asked&) const = default;
 };

@@ -114,8 +114,10 @@ ncclResult_t take_part(Share share, ncclDataType_t type, ncclRedOp_t op) {
   const bool adds = share.asked.kind == Kind::kAllReduce || share.asked.kind == Kind::kReduce ||
                     share.asked.kind == Kind::kReduceScatter;
   const auto known = kTypes.find(type);
-  if (known == kTypes.end() || op != ncclSum || (adds && type == ncclUint8))
-    return wrong("not a sum of FP32, FP16 or BF16");
+  share.asked.maximum = op == ncclMax && share.asked.kind == Kind::kAllReduce;
+  const bool is_known_op = op == ncclSum || share.asked.maximum;
+  if (known == kTypes.end() || !is_known_op || (adds && type == ncclUint8))
+    return wrong("not a sum or the largest of FP32, FP16 or BF16");
   share.asked.type = known->second;
   group().shares.push_back(share);
   return group().depth > 0 ? ncclSuccess : end_group();

@@ -214,6 +214,30 @@ TEST_CASE("the loss is loss_parallel's kernels and collectives, in its order") {
     }
 }
 
+TEST_CASE(
+    "backward of the loss holds five tensors as large as a rank's logits, by loss.py's names") {
+  const program::Program program = program_of(kGpt2, ranks(4, kShared));
+  const std::int64_t logits = 4 * kBatch * kTokens * ((50257 + 3) / 4);
+  std::set<Index> alive;
+  std::ptrdiff_t at_sum = 0, at_product = 0, at_exponential = 0;
+  in_order(program, 0, [&](const program::Command& command) {
+    if (const auto* one = std::get_if<program::Alloc>(&command.action)) alive.insert(one->buffer);
+    if (const auto* one = std::get_if<program::Free>(&command.action)) alive.erase(one->buffer);
+    const auto* launch = std::get_if<program::Launch>(&command.action);
+    if (!launch) return;
+    const program::Operation& one = program.operations[launch->operation];
+    if (program.buffers[one.reads.empty() ? 0 : one.reads[0]].bytes != logits) return;
+    const auto count = std::ranges::count_if(
+        alive, [&](Index buffer) { return program.buffers[buffer].bytes == logits; });
+    if (one.framework == "aten::exp") at_exponential = std::max(at_exponential, count);
+    if (one.framework == "aten::add") at_sum = count;
+    if (one.framework == "aten::mul") at_product = count;
+  });
+  CHECK(at_exponential == 4);  // of the log-probabilities; in forward there are three
+  CHECK(at_sum == 5);
+  CHECK(at_product == 5);
+}
+
 TEST_CASE("the gradient of an embedding is computed of all rows, and each rank takes its own") {
   const program::Program program = program_of(kGpt2, ranks(4, kShared));
   const auto gradients = launched(program, "EmbeddingBackward0");
