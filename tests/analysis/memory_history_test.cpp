@@ -167,7 +167,8 @@ TEST_CASE("the largest batch that fits does, and the next one does not") {
   CHECK_FALSE(out_of_memory(fit->largest));
   CHECK(out_of_memory(fit->largest + 1));
   CHECK_FALSE(batch_fit(config, machine, [] { return true; }));
-  const auto gpt = batch_fit(config_of({"workload=train", "model.name=gpt-mini", "machine=t4-1"}),
+  const auto gpt = batch_fit(config_of({"workload=train", "model.name=gpt-mini", "machine=t4-1",
+                                        "model.width=1024", "model.blocks=8"}),
                              machine, [] { return false; });
   REQUIRE(gpt);
   CHECK(gpt->largest_other > gpt->largest);
