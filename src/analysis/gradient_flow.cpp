@@ -421,7 +421,11 @@ class Reader {
 }  // namespace
 
 std::vector<program::Index> bucket_writes(const program::Program& program, int rank) {
-  if (program.threads.empty()) return program.bucket_writes;
+  // A saved run keeps only threads that load.
+  const auto loads = [](const program::Thread& one) {
+    return one.role == program::ThreadRole::kLoaderWorker;
+  };
+  if (std::ranges::all_of(program.threads, loads)) return program.bucket_writes;
   std::vector<program::Index> gradients;
   for (const program::Thread& thread : program.threads) {
     if (thread.rank != rank) continue;

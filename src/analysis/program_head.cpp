@@ -2,6 +2,8 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
 
 #include "analysis/gradient_flow.h"
 #include "analysis/head_numbers.h"
@@ -203,6 +205,35 @@ void read_flops(const Json& json, program::Program& program) {
   if (json.contains("recomputed_flops")) program.model_flops -= real(json.at("recomputed_flops"));
 }
 
+// What each of a loader's workers does in all: its rank, ns of a core, bytes of the disk.
+Json loaders_of(const program::Program& program) {
+  Json loaders = Json::array();
+  for (const program::Thread& thread : program.threads) {
+    if (thread.role != program::ThreadRole::kLoaderWorker) continue;
+    std::int64_t work = 0, bytes = 0;
+    for (const program::Command& command : thread.commands) {
+      if (const auto* read = std::get_if<program::DiskRead>(&command.action)) bytes += read->bytes;
+      const auto* one = std::get_if<program::HostWork>(&command.action);
+      if (one && one->needs_core) work += one->duration;
+    }
+    loaders.push_back({thread.rank, work, bytes});
+  }
+  return loaders;
+}
+
+// Threads that do as much, in one go.
+void read_loaders(const Json& json, program::Program& program) {
+  if (!json.contains("loaders")) return;
+  for (const Json& one : json.at("loaders")) {
+    program::Thread thread{"", program::ThreadRole::kLoaderWorker};
+    thread.rank = static_cast<int>(whole(one.at(0), 0, std::numeric_limits<int>::max()));
+    thread.commands.push_back({program::HostWork{whole(one.at(1)), true}});
+    if (const std::int64_t bytes = whole(one.at(2)); bytes > 0)
+      thread.commands.push_back({program::DiskRead{bytes}});
+    program.threads.push_back(std::move(thread));
+  }
+}
+
 }  // namespace
 
 nlohmann::json head_of(const program::Program& program) {
@@ -223,6 +254,7 @@ nlohmann::json head_of(const program::Program& program) {
           {"step_flops", program.step_flops},
           {"model_flops", program.model_flops},
           {"timing_only", program.timing_only},
+          {"loaders", loaders_of(program)},
           {"target", {program.target.loss, program.target.steps}},
           {"reading", json_of(program.reading)},
           {"listing", program.listing.lines},
@@ -256,6 +288,7 @@ program::Program program_of(const Json& json) {
   for (const Json& one : json.at("buffers")) program.buffers.push_back(buffer_of(one));
   for (const Json& one : json.at("operations")) program.operations.push_back(operation_of(one));
   read_buckets(json, program);
+  read_loaders(json, program);
   return program;
 }
 

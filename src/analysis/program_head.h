@@ -1,4 +1,5 @@
-// What a saved run keeps of its program, as JSON: all but what its threads do.
+// What a saved run keeps of its program, as JSON: all but what its threads do, and of
+// those that load batches how much that is.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -63,6 +63,15 @@ SavedRuns there_and_back(const SavedRuns& before) {
 
 }  // namespace
 
+TEST_CASE(
+    "a saved run tells what its loader takes in the long run, though not what its threads do") {
+  const auto early = run("A", {"workload=train", "model.name=resnet18", "batch_size=32", "steps=4",
+                               "host.cores=2", "loader.num_workers=16", "loader.sample_ms=5"});
+  REQUIRE_THAT(early->caveat, Catch::Contains("16 workers, on 2 cores, take 80 ms for a batch"));
+  const SavedRuns opened = there_and_back(saved({early}));
+  CHECK(opened.runs.front()->caveat == early->caveat);
+}
+
 TEST_CASE("a saved run has everything that the run had, and saves to the same bytes again") {
   for (const char* workload :
        {"workload=copy", "workload=train", "workload=launch", "workload=kernel", "workload=gemm"}) {
