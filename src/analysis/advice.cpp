@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/batch_fit.h"
 #include "analysis/number_types.h"
 #include "analysis/unit_times.h"
+#include "base/units.h"
 #include "program/idle_knobs.h"
 #include "trace/same_collectives.h"
 #include "train/parallel.h"
@@ -72,14 +74,17 @@ bool gathers_over_network(const Run& run) {
   return fills_nodes(run) && !train::is_hybrid(run.config);
 }
 
+std::string hybrid_words(const Run& run, const Speech& speech) {
+  return told(
+      speech,
+      "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
+      "there is memory for it",
+      run.machine->gpu_count);
+}
+
 std::string fsdp_advice(const Run& run, const Speech& speech) {
   std::vector<std::string> tries;
-  if (gathers_over_network(run))
-    tries.push_back(told(
-        speech,
-        "hybrid sharding, whose all-gathers stay within a node (fsdp.shard_degree = {}), where "
-        "there is memory for it",
-        run.machine->gpu_count));
+  if (gathers_over_network(run)) tries.push_back(hybrid_words(run, speech));
   if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
     tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
   if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
@@ -110,7 +115,7 @@ std::string tensor_advice(const Run& run, const Speech& speech) {
         run.machine->gpu_count, narrower);
   return told(speech,
               "Its sums stand between layers, and hide behind nothing: try fewer ranks to a model, "
-              "{}or a faster link.",
+              "or data parallelism where the model has room, {}or a faster link.",
               narrower);
 }
 
@@ -159,24 +164,34 @@ std::vector<std::int64_t> row_lengths(const program::Operation& product) {
   return {product.n, turned ? product.m : product.k};
 }
 
-// Lengths of matrix products' rows that tensor cores read badly: "50257, 1793". Imported runs do
-// not tell theirs. A convolution's are its windows', which nobody chooses.
-std::string odd_sides(const Run& run) {
+// Lengths of a matrix product's rows that tensor cores read badly. A convolution's are its
+// windows', which nobody chooses.
+std::vector<std::int64_t> odd_rows(const program::Operation& one) {
   constexpr std::int64_t kWhole = 8;
+  std::vector<std::int64_t> odd;
+  if (one.kind != program::OperationKind::kGemm ||
+      std::holds_alternative<program::Convolution>(one.function))
+    return odd;
+  for (const std::int64_t side : row_lengths(one))
+    if (side >= kWhole && side % kWhole != 0) odd.push_back(side);
+  return odd;
+}
+
+}  // namespace
+
+// Of all products. Imported runs do not tell theirs.
+std::string odd_sides(const Run& run) {
   constexpr std::size_t kShown = 3;
   std::set<std::int64_t> odd;
   if (run.program)
-    for (const program::Operation& one : run.program->operations) {
-      if (one.kind != program::OperationKind::kGemm ||
-          std::holds_alternative<program::Convolution>(one.function))
-        continue;
-      for (const std::int64_t side : row_lengths(one))
-        if (side >= kWhole && side % kWhole != 0) odd.insert(side);
-    }
+    for (const program::Operation& one : run.program->operations)
+      for (const std::int64_t side : odd_rows(one)) odd.insert(side);
   std::vector<std::int64_t> shown(odd.begin(), odd.end());
   if (shown.size() > kShown) shown.resize(kShown);
   return fmt::format("{}", fmt::join(shown, ", "));
 }
+
+namespace {
 
 // "sizes that are multiples of 8, of 64 best (1793 is none)"; empty where all are.
 std::string sizes_advice(const Run& run, const Speech& speech) {
@@ -184,6 +199,32 @@ std::string sizes_advice(const Run& run, const Speech& speech) {
   return odd.empty() ? ""
                      : told(speech, "sizes that are multiples of 8, of 64 best ({} is none)", odd);
 }
+
+std::string counted_workers(int workers, const Speech& speech) {
+  return workers == 1 ? speech.say("1 worker") : told(speech, "{} workers", workers);
+}
+
+}  // namespace
+
+std::string full_cores_words(const FullCores& full, const Speech& speech) {
+  return told(speech, "; {} on {} keep all of them at work, and slow the training threads",
+              counted_workers(full.workers, speech),
+              full.cores == 1 ? speech.say("1 core") : told(speech, "{} cores", full.cores));
+}
+
+std::string full_cores_advice(const FullCores& full, const Speech& speech) {
+  const int enough = std::max(1, full.cores / full.processes);
+  const std::string fewer =
+      full.workers > enough * full.processes
+          ? told(speech, "; {} a process are enough", counted_workers(enough, speech))
+          : "";
+  return told(speech,
+              "More workers load no faster: try less work for a sample, decoding on the GPU, or "
+              "more cores{}.",
+              fewer);
+}
+
+namespace {
 
 // Where PyTorch has a flash kernel for the run's type and GPU (FlashAttention-2: 8.0 and later).
 bool may_attend_in_tiles(const Run& run) {
@@ -204,19 +245,49 @@ bool is_pipeline(const Run& run) {
 }
 
 std::string data_advice(const Run& run, const Speech& speech) {
+  const Measured& measured = run.facts.measured;
+  if (const auto full = cores_full_of_workers(measured)) return full_cores_advice(*full, speech);
+  const auto needed = workers_needed(measured, run.facts.partition[Part::kIdleData]);
+  const auto time = [&](double nanos) { return speech.number(format_nanos(nanos)); };
   if (run.program && run.config.whole("loader.num_workers") == 0)
-    return speech.say(
-        "The training thread loads by itself: try loader.num_workers (num_workers=…).");
+    return needed ? told(speech,
+                         "The training thread loads by itself: {} of loading beside {} of all else "
+                         "are work for {} (num_workers={}).",
+                         time(needed->loading), time(needed->rest),
+                         counted_workers(needed->workers, speech), needed->workers)
+                  : speech.say(
+                        "The training thread loads by itself: try loader.num_workers "
+                        "(num_workers=…).");
+  if (needed && run.program && needed->workers > run.config.whole("loader.num_workers"))
+    return told(
+        speech,
+        "Try more workers (num_workers={}), less work for a sample, or the data on the GPU.",
+        needed->workers);
   return speech.say(
       "Try more workers (num_workers), less work for a sample, or the data on the GPU.");
 }
 
+Nanos time_of_odd_products(const Run& run) {
+  Nanos time = 0;
+  if (!is_narrow(run) || !run.program) return time;
+  std::set<std::string_view> odd;  // kernels' names tell the shapes of products
+  for (const program::Operation& one : run.program->operations)
+    if (!odd_rows(one).empty()) odd.insert(one.kernel);
+  for (const RooflineKernel& one : run.facts.roofline.kernels)
+    if (odd.contains(one.name)) time += one.time;
+  return time;
+}
+
 bool starves_tensor_cores(const Run& run) {
-  return is_narrow(run) && !odd_sides(run).empty();
+  constexpr double kLeast = 0.01;
+  const Interval& window = run.facts.measured.window;
+  return static_cast<double>(time_of_odd_products(run)) >
+         kLeast * static_cast<double>(window.end - window.start);
 }
 
 std::string arithmetic_advice(const Run& run, const Speech& speech) {
-  const std::string sizes = sizes_advice(run, speech);
+  const std::string sizes =
+      !is_narrow(run) || starves_tensor_cores(run) ? sizes_advice(run, speech) : "";
   if (is_narrow(run))
     return sizes.empty() ? speech.say("What is left is for a faster GPU.")
                          : told(speech, "Try {}; what is left is for a faster GPU.", sizes);
@@ -292,6 +363,8 @@ std::string communication_advice(const Run& run, const Speech& speech) {
 }
 
 std::string launch_advice(const Run& run, const Speech& speech) {
+  if (const auto full = cores_full_of_workers(run.facts.measured))
+    return full_cores_advice(*full, speech);
   if (is_alone(run)) return speech.say("Try fewer and larger calls, or a CUDA graph.");
   if (is_set_on(run, "compile.cuda_graph"))
     return speech.say("Try a larger batch: the launches that are left are outside of the graphs.");
@@ -299,19 +372,91 @@ std::string launch_advice(const Run& run, const Speech& speech) {
               is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
 }
 
-std::string out_of_memory_advice(const Run& run, const Speech& speech) {
-  std::vector<std::string> tries;
+std::string lasting_advice(const Run& run, Part part, const Speech& speech) {
+  const bool loads = part == Part::kIdleData || part == Part::kIdleLaunch;
+  if (const auto full = cores_full_of_workers(run.facts.measured); full && loads)
+    return " " + full_cores_advice(*full, speech);
+  if (part == Part::kCompute && starves_tensor_cores(run))
+    return told(speech, " Not tried: {}.", sizes_advice(run, speech));
+  if (part != Part::kExposedCommunication || !run.program) return "";
+  const std::string& strategy = run.config.word("parallel.strategy");
+  if (strategy == "tensor")
+    return told(speech, " Not tried: {}.",
+                sums_layers_over_network(run)
+                    ? speech.say("a faster link")
+                    : speech.say("fewer ranks to a model, or a faster link"));
+  if (strategy == "fsdp" && gathers_over_network(run))
+    return told(speech, " Not tried: {}.", hybrid_words(run, speech));
+  return "";
+}
+
+namespace {
+
+struct Remedy {
+  std::string words;
+  std::string settings;  // empty: none that could be tried
+};
+
+// What makes room in the GPU that the run lacks.
+std::vector<Remedy> remedies(const Run& run, const Speech& speech) {
+  std::vector<Remedy> all;
   if (!run.program || run.config.whole("batch_size") > 1)
-    tries.push_back(
-        speech.say("a smaller batch, with more micro-batches to an update where that matters"));
+    all.push_back(
+        {speech.say("a smaller batch, with more micro-batches to an update where that matters"),
+         ""});
   if (may_turn(run, "checkpoint.enabled") && !is_set_on(run, "checkpoint.enabled"))
-    tries.push_back(speech.say("activation checkpointing (checkpoint.enabled)"));
-  if (may_attend_in_tiles(run))
-    tries.push_back(speech.say("the flash kernel of attention (attention.kernel = flash)"));
+    all.push_back(
+        {speech.say("activation checkpointing (checkpoint.enabled)"), "checkpoint.enabled=true"});
+  // Whichever kernel it is, none keeps the probabilities.
+  if (run.program && may_turn(run, "attention.kernel") &&
+      run.config.word("attention.kernel") != "flash")
+    all.push_back({speech.say(has_bf16(run) && is_narrow(run)
+                                  ? "the flash kernel of attention (attention.kernel = flash)"
+                                  : "the memory-efficient kernel of attention (attention.kernel = "
+                                    "flash)"),
+                   "attention.kernel=flash"});
   if (may_turn(run, "precision") && !is_narrow(run))
-    tries.push_back(told(speech, "narrower types ({})", autocast_advice(run, speech)));
-  if (!is_sharded(run)) tries.push_back(speech.say("sharding over several GPUs (fully_shard)"));
-  return told(speech, "Try {}.", fmt::join(tries, "; "));
+    all.push_back({told(speech, "narrower types ({})", autocast_advice(run, speech)),
+                   has_bf16(run) ? "precision=bf16" : "precision=fp16 scaler.enabled=true"});
+  if (!is_sharded(run)) all.push_back({speech.say("sharding over several GPUs (fully_shard)"), ""});
+  return all;
+}
+
+// " Each alone makes room enough (SIMULATED): checkpoint.enabled=true; batch_size=8."
+std::string fitting_words(const Run& run, const std::vector<Remedy>& all, const Speech& speech) {
+  if (!run.program || !run.machine) return "";
+  std::vector<std::string> settings, fitting;
+  for (const Remedy& one : all)
+    if (!one.settings.empty()) settings.push_back(one.settings);
+  const std::int64_t batch = run.config.whole("batch_size");
+  for (const std::string& one : settings)
+    if (fits_with(run.config, *run.machine, one)) fitting.push_back(one);
+  for (std::int64_t smaller = batch / 2; smaller > 0; smaller /= 2) {
+    const std::string one = fmt::format("batch_size={}", smaller);
+    if (!fits_with(run.config, *run.machine, one)) continue;
+    fitting.push_back(one);
+    break;
+  }
+  return fitting.empty() ? ""
+                         : told(speech, " Each alone makes room enough (SIMULATED): {}.",
+                                fmt::join(fitting, "; "));
+}
+
+}  // namespace
+
+std::string out_of_memory_advice(const Run& run, const Speech& speech) {
+  const std::vector<Remedy> all = remedies(run, speech);
+  std::vector<std::string> tries;
+  for (const Remedy& one : all) tries.push_back(one.words);
+  return told(speech, "Try {}.", fmt::join(tries, "; ")) + fitting_words(run, all, speech);
+}
+
+std::string deadlock_advice(const sim::Deadlock& why, const Speech& speech) {
+  return speech.say(why.missing_line == 0
+                        ? "Give every rank as many batches, or wrap the loop in model.join(). "
+                          "Times are of the steps before."
+                        : "Let every rank come to the same collectives in the same order. Times "
+                          "are of the steps before.");
 }
 
 }  // namespace trainscope::analysis

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/memory_fit.h"
+#include "analysis/what_if.h"
 #include "base/error.h"
 #include "train/build.h"
 #include "train/parallel.h"
@@ -95,6 +96,18 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
     if (fit.largest == 0) return std::nullopt;
   }
   return fit;
+}
+
+bool fits_with(const program::Config& config, const machine::Machine& machine,
+               std::string_view settings) {
+  if (config.word("workload") != "train" || train::trains_in_stages(config)) return false;
+  program::Config changed = config;
+  try {
+    set_all(changed, settings);
+    return Batches(changed, machine, [] { return false; }).fits(changed.whole("batch_size"));
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace trainscope::analysis

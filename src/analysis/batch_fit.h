@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "machine/machine.h"
 #include "program/config.h"
@@ -29,5 +30,10 @@ struct BatchFit {
 // batch, or once `stopped` says so.
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
                                   const std::function<bool()>& stopped);
+
+// Whether it fits with these settings, of several knobs with spaces between them. False for a
+// pipeline, and where the config is no training, or cannot be built with them.
+bool fits_with(const program::Config& config, const machine::Machine& machine,
+               std::string_view settings);
 
 }  // namespace trainscope::analysis

@@ -1,9 +1,11 @@
 #include "analysis/diagnosis.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,28 +19,66 @@ namespace trainscope::analysis {
 namespace {
 
 constexpr double kLeastShare = 0.05;
+constexpr double kAllOfIt = 0.95;
 constexpr std::size_t kMost = 3;
 
-// The one rank that all others wait for, and how long those wait that wait longest. In a pipeline
-// ranks take turns.
-std::optional<Finding> awaited_rank(const Run& run, double whole, const Speech& speech) {
+// What a step loses to waits for a rank, no more than `longest` of them, ns. What GPUs wait with
+// nothing beside it is lost for certain. Of the rest a part is, as a collective that waits holds
+// SMs which kernels beside it lack: where each rank has the whole batch of a GPU alone, what it
+// takes longer than that one, but for what it communicates with no kernel beside it.
+double lost_to_waits(const Run& run, double idle, double longest, double whole) {
+  const auto efficiency = value_of(run.metrics, "scaling.efficiency");
+  const std::string strategy = run.program ? run.config.word("parallel.strategy") : "";
+  if (!efficiency || (strategy != "ddp" && strategy != "fsdp")) return idle;
+  const double exposed = value_of(run.metrics, "comm.exposed").value_or(0);
+  return std::max(idle, std::min(longest, whole * (1 - *efficiency) - exposed));
+}
+
+struct Waited {
+  double least = 0, idle = 0;  // of the other ranks: of the one that waits least
+  double longest = 0;
+};
+
+Waited waited_by_others(const Run& run, const RankTimes& last) {
+  Waited waited;
+  waited.least = waited.idle = std::numeric_limits<double>::max();
+  for (const RankTimes& one : run.ranks) {
+    if (one.rank == last.rank) continue;
+    waited.least = std::min(waited.least, one.wait);
+    waited.idle = std::min(waited.idle, one.idle);
+    waited.longest = std::max(waited.longest, one.wait);
+  }
+  return waited;
+}
+
+// The one rank that all others wait for, and what that costs: as it was tried or replayed, where it
+// was. In a pipeline ranks take turns.
+std::optional<Finding> awaited_rank(const Run& run, double whole, const WhatIf* asked,
+                                    const Speech& speech) {
   if (run.ranks.size() < 2 || is_pipeline(run)) return std::nullopt;
-  const auto [last, first] = std::ranges::minmax_element(run.ranks, {}, &RankTimes::wait);
-  double least_of_others = first->wait;
-  for (const RankTimes& one : run.ranks)
-    if (one.rank != last->rank) least_of_others = std::min(least_of_others, one.wait);
-  if (least_of_others - last->wait < kLeastShare * whole) return std::nullopt;
+  const RankTimes& last = *std::ranges::min_element(run.ranks, {}, &RankTimes::wait);
+  const Waited waited = waited_by_others(run, last);
+  if (waited.least - last.wait < kLeastShare * whole) return std::nullopt;
+  const auto time = [&](double nanos) { return speech.number(format_nanos(nanos)); };
+  const std::optional<double> kept_up = asked ? if_ranks_kept_up(*asked) : std::nullopt;
   Finding finding;
   finding.part = Part::kIdleCollective;
-  finding.nanos = first->wait;
+  finding.nanos = finding.gain =
+      kept_up.value_or(lost_to_waits(run, waited.idle, waited.longest, whole));
+  if (finding.nanos < kLeastShare * whole) return std::nullopt;
   finding.share = finding.nanos / whole;
-  finding.title = told(speech, "The other ranks wait for rank {}", last->rank);
-  finding.why = told(speech, "each of the others waits at least {}",
-                     speech.number(format_nanos(least_of_others)));
+  if (finding.nanos < whole) finding.most_gain = whole / (whole - finding.nanos);
+  finding.title = told(speech, "The other ranks wait for rank {}", last.rank);
+  finding.why = told(speech, "each of the others waits at least {}", time(waited.least));
+  if (waited.idle < kAllOfIt * waited.least)
+    finding.why += told(speech, ", {} of it with nothing at work beside it", time(waited.idle));
   finding.advice = told(speech,
                         "Look at what rank {} does longer than they: its kernels, its host, its "
                         "batches.",
-                        last->rank);
+                        last.rank);
+  if (kept_up && asked->of_knobs)
+    finding.advice += told(speech, " Were it as fast as they: {} a step (SIMULATED).",
+                           time(static_cast<double>(asked->replayed) - *kept_up));
   return finding;
 }
 
@@ -83,7 +123,21 @@ std::optional<Finding> data_in_the_long_run(const Run& run, double whole, const 
                      "these steps of {} ran on batches that were loaded ahead; once those are used "
                      "up, the workers take {} for a step's",
                      speech.number(format_nanos(whole)), speech.number(format_nanos(*loading)));
+  if (const auto full = cores_full_of_workers(run.facts.measured))
+    finding.why += full_cores_words(*full, speech);
   finding.advice = data_advice(run, speech);
+  return finding;
+}
+
+// What steps there were before it say nothing of a job that hangs.
+Finding no_end(const sim::Deadlock& why, const Speech& speech) {
+  Finding finding;
+  finding.title = speech.say("Deadlock");
+  finding.why = told(speech,
+                     why.missing.size() == 1 ? "ranks {} wait for rank {} for ever"
+                                             : "ranks {} wait for ranks {} for ever",
+                     fmt::join(why.waiting, ", "), fmt::join(why.missing, ", "));
+  finding.advice = deadlock_advice(why, speech);
   return finding;
 }
 
@@ -135,6 +189,9 @@ void put_first(std::vector<Finding>& findings, Finding first) {
 
 std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf* asked) {
   if (run.ending && sim::ran_out_of_memory(*run.ending)) return {no_room(run, speech)};
+  if (run.ending)
+    if (const auto* deadlock = std::get_if<sim::Deadlock>(&*run.ending))
+      return {no_end(*deadlock, speech)};
   const Partition& partition = run.facts.partition;
   const double per = run.facts.measured.per();
   double whole = 0;
@@ -143,16 +200,16 @@ std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf
   const Gains gains(run, asked);
   Tried tried(asked);
   if (auto waits = data_in_the_long_run(run, whole, speech)) {
-    tell_what_was_tried(*waits, tried, speech);
+    tell_what_was_tried(run, *waits, tried, speech);
     return {*waits};
   }
   std::vector<Finding> findings = largest_parts(run, whole, per, gains);
   for (Finding& finding : findings) {
     explain(run, finding, per, speech);
-    tell_what_was_tried(finding, tried, speech);
+    tell_what_was_tried(run, finding, tried, speech);
     finding.advice += gains.words(finding.part, speech);
   }
-  if (auto awaited = awaited_rank(run, whole, speech)) {
+  if (auto awaited = awaited_rank(run, whole, asked, speech)) {
     std::erase_if(findings, [](const Finding& one) { return one.part == Part::kIdleCollective; });
     put_first(findings, std::move(*awaited));
   }

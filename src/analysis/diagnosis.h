@@ -32,7 +32,8 @@ struct Finding {
 // among them where they come first. Before them stands the one rank that all others wait for, or
 // the rank of a pipeline that has most to do, where there is one. Where batches that were loaded
 // ahead hide what a loader's workers take in the long run, that is the one finding. Of a run that
-// ended out of memory it is what makes room, alone. Empty where no GPU works.
+// ended out of memory it is what makes room, alone, and of one that hangs who waits for whom. Empty
+// where no GPU works.
 //
 // With what was asked of the run (what_if), findings are sorted by its replays, those that save
 // nothing are left out, and advice is of what was tried, with what it brought. Else it is what may

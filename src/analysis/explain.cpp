@@ -173,13 +173,13 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
            beside_limits(run, speech);
   }
   advice = arithmetic_advice(run, speech);
-  const std::string limited =
-      starves_tensor_cores(run)
-          ? told(speech,
-                 "{} % of it in kernels that arithmetic limits, where products' rows feed tensor "
-                 "cores badly",
-                 percent(compute))
-          : told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
+  std::string limited =
+      told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
+  if (starves_tensor_cores(run)) {
+    const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
+    limited += told(speech, "; products whose rows of {} feed tensor cores badly take {}",
+                    odd_sides(run), speech.number(format_nanos(odd)));
+  }
   return limited + beside_limits(run, speech);
 }
 
@@ -232,6 +232,8 @@ void explain_launches(const Run& run, Finding& finding, double per, const Speech
     return;
   }
   finding.why = launches_words(run, speech);
+  if (const auto full = cores_full_of_workers(run.facts.measured))
+    finding.why += full_cores_words(*full, speech);
   finding.advice = launch_advice(run, speech);
 }
 
@@ -263,6 +265,8 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       return;
     case Part::kIdleData:
       finding.why = speech.say("the next batch is not there");
+      if (const auto full = cores_full_of_workers(run.facts.measured))
+        finding.why += full_cores_words(*full, speech);
       finding.advice = data_advice(run, speech);
       return;
     case Part::kIdleStream:

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice.h"
+#include "analysis/proposals.h"
 #include "base/units.h"
 
 namespace trainscope::analysis {
@@ -103,15 +105,27 @@ std::string Gains::words(Part part, const Speech& speech) const {
               time_words(replays_->replayed, speech));
 }
 
+std::optional<double> if_ranks_kept_up(const WhatIf& asked) {
+  const auto is_about = [](const Altered& one) {
+    return std::ranges::any_of(one.settings, [](const std::string& setting) {
+      return setting == kKeepsUp || setting.starts_with("replay.rank=");
+    });
+  };
+  std::optional<double> most;
+  for (const std::vector<Altered>* all : {&asked.changes, &asked.in_vain})
+    for (const Altered& one : *all)
+      if (is_about(one))
+        most = std::max(most.value_or(0), static_cast<double>(asked.replayed - one.time));
+  return most;
+}
+
 // A trial's time; of another batch, what as many samples take with it.
 std::string tried_time(const Altered& one, const Speech& speech) {
   const std::string time = time_words(one.time, speech);
-  const bool other_batch = std::ranges::any_of(
-      one.settings, [](const std::string& knob) { return knob.starts_with("batch_size="); });
-  return other_batch ? told(speech, "{} for as many samples", time) : time;
+  return one.other_batch ? told(speech, "{} for as many samples", time) : time;
 }
 
-void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech) {
+void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const Speech& speech) {
   if (!tried.asked) return;
   constexpr std::size_t kMost = 4;
   const auto is_about = [&](const Altered& one) {
@@ -137,6 +151,7 @@ void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech) {
     finding.advice +=
         told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
              fmt::join(in_vain, "; "));
+  finding.advice += lasting_advice(run, finding.part, speech);
 }
 
 }  // namespace trainscope::analysis

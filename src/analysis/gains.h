@@ -1,6 +1,7 @@
 // What could be saved of a run's parts of the time, and what was tried to that end.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -30,6 +31,10 @@ class Gains {
   bool path_tells_ = false;  // what was waited for, for the most part
 };
 
+// What a step is shorter by, ns, were the rank that the others wait for as fast as they: as it was
+// tried, or replayed. Nothing where neither was.
+std::optional<double> if_ranks_kept_up(const WhatIf& asked);
+
 // What was tried of a run's knobs. Each is told once.
 struct Tried {
   explicit Tried(const WhatIf* of) : asked(of && of->of_knobs ? of : nullptr) {}
@@ -37,7 +42,8 @@ struct Tried {
   std::set<const Altered*> told;
 };
 
-// Puts into the place of a finding's advice what was tried for it, where something was.
-void tell_what_was_tried(Finding& finding, Tried& tried, const Speech& speech);
+// Puts into the place of a finding's advice what was tried for it, where something was, and beside
+// it what no trial tells.
+void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const Speech& speech);
 
 }  // namespace trainscope::analysis

@@ -22,7 +22,9 @@ const Parts kAllOfModel{Part::kCompute, Part::kIdleLaunch, Part::kIdleGap};
 const Parts kLaunches{Part::kIdleLaunch, Part::kIdleGap};
 const Parts kCopies{Part::kIdleCopy, Part::kExposedCopy};
 const Parts kData{Part::kIdleData};
+const Parts kLoading{Part::kIdleData, Part::kIdleLaunch};
 const Parts kWaits{Part::kIdleSync, Part::kIdleLaunch};
+const Parts kSlowRank{Part::kIdleCollective};
 const Parts kRanks{Part::kExposedCommunication, Part::kIdleCollective};
 
 class Proposer {
@@ -36,6 +38,7 @@ class Proposer {
     of_loop();
     of_batches();
     of_ranks();
+    of_straggler();
     of_batch_size();
     return std::move(list_);
   }
@@ -49,8 +52,7 @@ class Proposer {
     return static_cast<double>(run_.facts.partition[part]) >= kLeast * whole;
   }
 
-  void add(const char* words, const std::string& settings, const Parts& of,
-           bool same_batch = true) {
+  void add(const char* words, const std::string& settings, const Parts& of, bool alone = false) {
     program::Config changed = config_;
     try {
       set_all(changed, settings);
@@ -61,7 +63,7 @@ class Proposer {
     if (!program::idle_because(config_, first).empty()) return;
     if (program::differing_knobs(config_, changed).empty()) return;
     if (std::ranges::any_of(of, [this](Part part) { return takes_time(part); }))
-      list_.push_back({words, settings, of, same_batch});
+      list_.push_back({words, settings, of, alone});
   }
 
   void of_optimizer() {
@@ -98,13 +100,27 @@ class Proposer {
     add("Gradients are dropped, not filled with zeros", "zero_grad.set_to_none=true", kAllOfModel);
   }
 
-  void of_batches() {
+  // As many as bring batches as fast as the GPU uses them up; where that is no more than there are,
+  // twice as many, but no more than there are cores for.
+  void of_workers() {
     const std::int64_t workers = config_.whole("loader.num_workers");
-    constexpr std::int64_t kFirstWorkers = 4, kMostWorkers = 256;
+    constexpr std::int64_t kMostWorkers = 256;
+    if (const auto full = cores_full_of_workers(run_.facts.measured)) {
+      const std::int64_t enough = std::max(1, full->cores / full->processes);
+      if (enough < workers)
+        add("No more workers than cores", fmt::format("loader.num_workers={}", enough), kLoading);
+      return;
+    }
+    const auto needed = workers_needed(run_.facts.measured, run_.facts.partition[Part::kIdleData]);
+    const std::int64_t enough = needed ? needed->workers : 0;
     add("More workers load batches",
         fmt::format("loader.num_workers={}",
-                    workers == 0 ? kFirstWorkers : std::min(2 * workers, kMostWorkers)),
+                    std::min(enough > workers ? enough : 2 * workers, kMostWorkers)),
         kData);
+  }
+
+  void of_batches() {
+    of_workers();
     add("Workers stay from epoch to epoch", "loader.persistent_workers=true", kData);
     const std::string pinned = "transfer.non_blocking=true loader.pin_memory=true";
     add("Pinned batches, copied with non_blocking=True", pinned, kCopies);
@@ -127,7 +143,14 @@ class Proposer {
     add("Embedding, head and loss are shared out, too", "tensor.loss_parallel=true",
         {Part::kCompute, Part::kExposedCommunication, Part::kIdleCollective});
     if (sums_layers_over_network(run_)) of_tensor_groups();
+    if (config_.word("parallel.strategy") == "tensor") of_data_parallelism();
     if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
+  }
+
+  // Its own GPU, whose times are looked at, waits for nobody.
+  void of_straggler() {
+    if (run_.ranks.size() > 1 && config_.whole("straggler.rank") >= 0)
+      list_.push_back({"The slow rank is as fast as the others", kKeepsUp, kSlowRank, true});
   }
 
   // A batch belongs to a group: smaller ones make as many samples a step.
@@ -140,7 +163,14 @@ class Proposer {
     add("Layers are shared within a node, batches between nodes",
         fmt::format("tensor.degree={}{}", node,
                     same ? fmt::format(" batch_size={}", batch / groups) : ""),
-        kRanks, same);
+        kRanks, !same);
+  }
+
+  // Where the model has room: each rank has a batch of its own.
+  void of_data_parallelism() {
+    add("The whole model on each rank, for as many samples", "parallel.strategy=ddp", kRanks, true);
+    add("Parameters in parts on each rank, for as many samples", "parallel.strategy=fsdp", kRanks,
+        true);
   }
 
   void of_pipeline() {
@@ -158,7 +188,7 @@ class Proposer {
     constexpr std::int64_t kMost = 1 << 22;
     if (const std::int64_t size = config_.whole("batch_size"); 2 * size <= kMost)
       add("A batch twice as large, for as many samples", fmt::format("batch_size={}", 2 * size),
-          {Part::kCompute, Part::kIdleLaunch, Part::kIdleGap, Part::kExposedCommunication}, false);
+          {Part::kCompute, Part::kIdleLaunch, Part::kIdleGap, Part::kExposedCommunication}, true);
   }
 
   const Run& run_;

@@ -35,8 +35,9 @@ std::vector<RankTimes> rank_times(const Measured& measured) {
     const auto a_step = [&](Nanos time) { return static_cast<double>(time) / steps; };
     const IntervalSet busy = gpu_busy(of_gpu(measured, rank, gpu));
     const auto found = waits.find(gpu);
-    const Nanos wait = found == waits.end() ? 0 : found->second.without(busy).length();
-    ranks.push_back({rank, a_step(busy.length()), a_step(wait)});
+    const IntervalSet wait = found == waits.end() ? IntervalSet() : found->second;
+    ranks.push_back(
+        {rank, a_step(busy.length()), a_step(wait.length()), a_step(wait.without(busy).length())});
   }
   return ranks;
 }

@@ -12,7 +12,8 @@ namespace trainscope::analysis {
 struct RankTimes {
   std::int32_t rank = 0;
   double busy = 0;  // ns; its GPU at work
-  double wait = 0;  // ns; its GPU waits for the last rank of a collective, and does nothing else
+  double wait = 0;  // ns; its GPU waits for the last rank of a collective
+  double idle = 0;  // ns; of that wait, with nothing of its GPU at work beside it
 };
 
 // Of each rank that the trace has, by its own steps, which may be fewer than the first rank's; one

@@ -105,10 +105,11 @@ void state(Run& run, Facts facts, bool whole) {
     run.caveat = chunk_caveat(run.config, *run.program, *run.machine);
   if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
   run.metrics = compute_metrics(run.facts);
-  // What never ends has no whole time.
+  // What never ends has no whole time, nor an epoch's.
   if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))
-    std::erase_if(run.metrics,
-                  [](const MetricValue& one) { return one.metric->name == "time.total"; });
+    std::erase_if(run.metrics, [](const MetricValue& one) {
+      return one.metric->name == "time.total" || one.metric->name == "time.epoch";
+    });
   run.of_ranks = std::make_shared<RankMetrics>(whole);
   run.ranks = rank_times(run.facts.measured);
   run.gaps = idle_gaps(run.facts.measured);

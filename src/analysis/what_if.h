@@ -21,7 +21,8 @@ struct Altered {
   // With them, simulated; of knobs, for as many samples as the run's step has, and with a loader's
   // workers no less than they take in the long run.
   Nanos time = 0;
-  std::vector<Part> of{};  // of knobs: the parts of the time that they are to make shorter
+  std::vector<Part> of{};    // of knobs: the parts of the time that they are to make shorter
+  bool other_batch = false;  // of knobs: a step has another number of samples with them
 };
 
 struct WhatIf {

@@ -79,7 +79,7 @@ void print_ranks(const Run& run) {
   TextTable table({Align::kRight, Align::kRight, Align::kRight});
   table.add({"rank of " + run.label, "GPU busy", "waits for others"});
   for (const analysis::RankTimes& one : run.ranks)
-    table.add({std::to_string(one.rank), format_nanos(one.busy), format_nanos(one.wait)});
+    table.add({std::to_string(one.rank), format_nanos(one.busy), format_nanos(one.idle)});
   std::cout << "\n" << table.text();
 }
 

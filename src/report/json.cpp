@@ -135,7 +135,7 @@ Json notes_of(const analysis::Run& run) {
 Json ranks_of(const analysis::Run& run) {
   Json ranks = Json::array();
   for (const analysis::RankTimes& one : run.ranks)
-    ranks.push_back({{"rank", one.rank}, {"busy", one.busy}, {"wait", one.wait}});
+    ranks.push_back({{"rank", one.rank}, {"busy", one.busy}, {"wait", one.wait}, {"idle", one.idle}});
   return ranks;
 }
 

@@ -22,7 +22,7 @@ std::string table_html(const RunView& view, const Speech& speech) {
                      head("GPU busy") + head("waits for others") + "</tr></thead><tbody>\n";
   for (const analysis::RankTimes& one : view.run->ranks)
     html += "<tr><th scope=\"row\">" + std::to_string(one.rank) + "</th>" + cell(one.busy) +
-            cell(one.wait) + "</tr>\n";
+            cell(one.idle) + "</tr>\n";
   return html + "</tbody></table>";
 }
 
@@ -31,8 +31,8 @@ bool has_awaited(const RunView& view) {
   constexpr double kNothing = 0.02;  // of the longest wait
   const auto& ranks = view.run->ranks;
   if (ranks.empty()) return false;
-  const auto [least, most] = std::ranges::minmax(ranks, {}, &analysis::RankTimes::wait);
-  return most.wait > 0 && least.wait <= kNothing * most.wait;
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &analysis::RankTimes::idle);
+  return most.idle > 0 && least.idle <= kNothing * most.idle;
 }
 
 std::string caption(const std::vector<RunView>& views, const Speech& speech) {

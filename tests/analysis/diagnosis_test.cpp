@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <memory>
 
 #include "analysis/advice.h"
+#include "analysis/trials.h"
 #include "support/config.h"
 
 using namespace trainscope;
@@ -228,6 +230,34 @@ TEST_CASE("one rank that all others wait for stands before its own parts") {
   for (const Finding& one : diagnose(run_of(common))) CHECK(one.title.empty());
 }
 
+// Backward computes beside the waits, the slower for the SMs that these hold.
+TEST_CASE(
+    "what a slow rank costs is what a step takes longer for it, not the waits beside kernels") {
+  const auto with = [](const std::vector<std::string>& more) {
+    std::vector<std::string> settings{
+        "workload=train", "machine=a100-sxm-8",    "model.name=gpt2",       "model.seq_len=512",
+        "batch_size=8",   "parallel.strategy=ddp", "parallel.world_size=4", "steps=4"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return run_of(settings);
+  };
+  const auto step = [](const Run& run) { return *value_of(run.metrics, "time.step"); };
+  const Run slow = with({"straggler.rank=2", "straggler.factor=1.3"});
+  const double lost = step(slow) - step(with({}));
+  REQUIRE(slow.ranks.front().wait > 2 * lost);
+  CHECK(slow.ranks.front().idle < lost);
+  const Finding told = first_of(slow);
+  CHECK_THAT(told.title, Catch::EndsWith("rank 2"));
+  CHECK(told.nanos == Approx(lost).epsilon(0.1));
+  CHECK(told.gain == told.nanos);
+  CHECK_THAT(told.why, Catch::Contains(" of it with nothing at work beside it"));
+  // A trial without it says exactly.
+  const auto tried = trials(slow);
+  REQUIRE(tried);
+  const std::vector<Finding> findings = diagnose(slow, {}, &*tried);
+  CHECK(findings.front().nanos == Approx(lost));
+  CHECK_THAT(findings.front().advice, Catch::EndsWith(" a step (SIMULATED)."));
+}
+
 TEST_CASE("the rank of a pipeline that has more to do than the others stands first") {
   using Catch::Contains;
   const auto staged = [](const std::vector<std::string>& model) {
@@ -270,6 +300,62 @@ TEST_CASE("a run out of memory is told what makes room, and nothing of its speed
   CHECK_THAT(sentence(findings.front()),
              Catch::StartsWith("Try a smaller batch") && Catch::Contains("checkpoint.enabled") &&
                  Catch::Contains("attention.kernel = flash") && !Catch::Contains("torch.compile"));
+}
+
+TEST_CASE("what makes room enough is tried, in FP32 the memory-efficient attention as well") {
+  const std::vector<std::string> settings{
+      "workload=train", "machine=rtx3090-1", "model.name=gpt2",     "model.seq_len=1024",
+      "batch_size=12",  "steps=2",           "optimizer.name=adamw"};
+  const Run run = run_of(settings);
+  REQUIRE(run.ending);
+  const std::string advice = first_of(run).advice;
+  CHECK_THAT(advice, Catch::Contains("the memory-efficient kernel of attention"));
+  const std::size_t at = advice.find(" Each alone makes room enough (SIMULATED): ");
+  REQUIRE(at != std::string::npos);
+  for (const char* knob : {"checkpoint.enabled=true", "attention.kernel=flash"}) {
+    CAPTURE(knob);
+    CHECK(advice.find(knob, at) != std::string::npos);
+    std::vector<std::string> with = settings;
+    with.push_back(knob);
+    CHECK_FALSE(run_of(with).ending);
+  }
+}
+
+TEST_CASE("of a job that hangs it is told who waits for whom, and nothing of its speed") {
+  const Run run = run_of({"workload=train", "machine=h100-sxm-8", "steps=3",
+                          "parallel.strategy=ddp", "parallel.world_size=4", "uneven_batches=true"});
+  const std::vector<Finding> findings = diagnose(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(headline(findings.front()) == "Deadlock");
+  CHECK(findings.front().why == "ranks 0, 1, 2 wait for rank 3 for ever");
+  CHECK_THAT(findings.front().advice, Catch::StartsWith("Give every rank as many batches"));
+  CHECK_FALSE(value_of(run.metrics, "time.epoch"));
+}
+
+TEST_CASE("workers that take all cores are told, whatever the GPU waits for, and fewer of them") {
+  const Run run = run_of({"workload=train", "model.name=resnet18", "batch_size=32", "host.cores=2",
+                          "loader.num_workers=16", "loader.sample_ms=5", "steps=4"});
+  const Finding finding = first_of(run);
+  CHECK_THAT(finding.why, Catch::Contains("; 16 workers on 2 cores keep all of them at work"));
+  CHECK_THAT(finding.advice, Catch::StartsWith("More workers load no faster: ") &&
+                                 Catch::EndsWith("; 2 workers a process are enough."));
+}
+
+TEST_CASE("without workers it is told how many of them bring batches as fast as the rest goes") {
+  const Run run = run_of({"workload=train", "model.name=resnet18", "batch_size=64", "steps=4",
+                          "loader.sample_ms=6", "machine=rtx4090-1"});
+  const auto needed = workers_needed(run.facts.measured, run.facts.partition[Part::kIdleData]);
+  REQUIRE(needed);
+  CHECK(needed->loading == Approx(64 * 6e6));
+  CHECK(needed->workers == static_cast<int>(std::ceil(needed->loading / needed->rest)));
+  CHECK_THAT(first_of(run).advice,
+             Catch::Contains("(num_workers=" + std::to_string(needed->workers) + ")"));
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const auto more = std::ranges::find(
+      tried->changes, "loader.num_workers=" + std::to_string(needed->workers), text_of);
+  REQUIRE(more != tried->changes.end());
+  CHECK(static_cast<double>(more->time) < 1.1 * needed->rest);
 }
 
 TEST_CASE("attention in tiles is advised where there is such a kernel and it is not used") {
@@ -317,6 +403,17 @@ TEST_CASE("a product of odd rows is told as tensor cores that are badly fed, on 
       run_of({"workload=gemm", "gemm.m=100", "gemm.n=129", "gemm.k=257", "gemm.type=fp16"});
   CHECK_THAT(idle_units_advice(small, {}),
              Catch::Contains("more blocks") && Catch::Contains("129, 257"));
+}
+
+TEST_CASE("of products of odd rows it is told how long they take, among those that are not odd") {
+  const Run run = run_of({"workload=train", "machine=h100-sxm-1", "model.name=gpt2-large",
+                          "model.seq_len=512", "batch_size=8", "precision=bf16", "steps=3",
+                          "attention.kernel=flash", "data.source=tensor"});
+  const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
+  const double step = *value_of(run.metrics, "time.step");
+  CHECK(odd > 0.02 * step);
+  CHECK(odd < 0.2 * step);
+  CHECK(odd_sides(run) == "50257");
 }
 
 TEST_CASE("the window of a convolution is no size to choose") {

@@ -99,9 +99,12 @@ TEST_CASE("trials know what a loader's workers take in the long run") {
                                     "steps=6", "loader.sample_ms=8", "loader.num_workers=8"}));
   REQUIRE(tried);
   CHECK(static_cast<double>(tried->replayed) == Approx(128e6));
-  const Altered* more = one_of(tried->changes, "loader.num_workers=16");
-  REQUIRE(more);
-  CHECK(static_cast<double>(more->time) == Approx(64e6).epsilon(0.05));
+  // As many as keep up with the GPU.
+  const auto more = std::ranges::find_if(tried->changes, [](const Altered& one) {
+    return text_of(one).starts_with("loader.num_workers=");
+  });
+  REQUIRE(more != tried->changes.end());
+  CHECK(static_cast<double>(more->time) < 100e6);
   CHECK(one_of(tried->in_vain, "batch_size=256"));
 }
 
@@ -140,4 +143,53 @@ TEST_CASE("of a compiled backward in one piece the cut at buckets is tried, and 
   CHECK(static_cast<double>(one->time) == Approx(step_of(run_of(ranks))));
   CHECK_FALSE(one_of(cut->changes, "compile.optimize_ddp=true"));
   CHECK_FALSE(one_of(cut->in_vain, "compile.optimize_ddp=true"));
+}
+
+TEST_CASE("what gains only on top of others is among them, and not in vain") {
+  const std::vector<std::string> convolutions{
+      "workload=train", "machine=t4-1", "model.name=resnet18",
+      "batch_size=64",  "steps=4",      "data.source=tensor"};
+  const Run run = run_of(convolutions);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const std::string channels = "memory_format=channels_last";
+  const Altered& all = tried->changes.front();
+  CHECK(std::ranges::find(all.settings, channels) != all.settings.end());
+  CHECK_FALSE(one_of(tried->in_vain, channels));
+  CHECK_FALSE(one_of(tried->changes, channels));
+  CHECK(static_cast<double>(all.time) == Approx(step_of(run_of(convolutions, all.settings))));
+  std::vector<std::string> without = all.settings;
+  std::erase(without, channels);
+  CHECK(static_cast<double>(all.time) < 0.95 * step_of(run_of(convolutions, without)));
+}
+
+TEST_CASE("a few steps that do not take what the run's do are no trial") {
+  Run run = run_of(kManyUpdates);
+  run.config.set_text("batch_size=6");
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  CHECK(tried->changes.empty());
+  CHECK_THAT(tried->refusal, Catch::StartsWith("No knob is tried: "));
+  CHECK_THAT(diagnose(run, {}, &*tried).front().advice, Catch::StartsWith("Try "));
+}
+
+TEST_CASE("of tensor parallelism data parallelism is tried, for as many samples") {
+  const std::vector<std::string> shared{
+      "workload=train",        "machine=l40s-4", "model.name=gpt2",
+      "batch_size=8",          "precision=bf16", "parallel.strategy=tensor",
+      "parallel.world_size=4", "steps=4",        "loop.evaluate=false"};
+  const Run run = run_of(shared);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const Altered* data = one_of(tried->changes, "parallel.strategy=ddp");
+  REQUIRE(data);
+  CHECK(data->other_batch);
+  std::vector<std::string> ddp = shared;
+  ddp[5] = "parallel.strategy=ddp";
+  CHECK(static_cast<double>(data->time) == Approx(step_of(run_of(ddp)) / 4));
+  for (const Finding& one : diagnose(run, {}, &*tried))
+    if (one.part == Part::kExposedCommunication)
+      CHECK_THAT(one.advice, Catch::Contains("parallel.strategy=ddp") &&
+                                 Catch::EndsWith(" Not tried: fewer ranks to a model, or a faster "
+                                                 "link."));
 }

@@ -105,7 +105,7 @@ TEST_CASE("who waits for whom among ranks stands in the page") {
   for (const analysis::RankTimes& one : run.ranks) {
     CHECK(has(table, ">" + std::to_string(one.rank) + "</th>"));
     CHECK(has(table, ">" + format_nanos(one.busy) + "<"));
-    CHECK(has(table, ">" + format_nanos(one.wait) + "<"));
+    CHECK(has(table, ">" + format_nanos(one.idle) + "<"));
   }
   const analysis::Run alone = test::copies("A", "pinned");
   CHECK_FALSE(has(report_of({&alone}), "<h3>Ranks</h3>"));

@@ -135,7 +135,7 @@ void draw_ranks(const Theme& theme, const analysis::Run& run) {
       ImGui::TableNextColumn();
       text(theme.font.text, theme.size.small, theme.muted, std::to_string(one.rank));
       number_cell(theme, format_nanos(one.busy));
-      number_cell(theme, format_nanos(one.wait));
+      number_cell(theme, format_nanos(one.idle));
     }
     ImGui::EndTable();
   }
