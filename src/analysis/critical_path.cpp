@@ -234,6 +234,8 @@ std::vector<OnPath> longest_on_path(const CriticalPath& path, const trace::Trace
 }
 
 std::string shares_in_words(const CriticalPath& path) {
+  const auto is_told = [](const PathPiece& piece) { return piece.span != trace::kNone; };
+  if (std::ranges::none_of(path.pieces, is_told)) return "";
   Nanos whole = 0;
   std::vector<std::pair<Nanos, PathPart>> parts;
   for (std::size_t i = 0; i < kPathPartCount; ++i) {

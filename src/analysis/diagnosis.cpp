@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kLeastShare = 0.05;
 constexpr double kAllOfIt = 0.95;
+constexpr double kMostOfIt = 0.5;
 constexpr std::size_t kMost = 3;
 
 // What a step loses to waits for a rank, no more than `longest` of them, ns. What GPUs wait with
@@ -172,7 +173,7 @@ std::vector<Finding> largest_parts(const Run& run, double whole, double per, con
   });
   if (!findings.empty() && findings.front().gain > 0)
     std::erase_if(findings, [&](const Finding& one) {
-      return one.gain <= 0 && gains.are_replayed(one.part);
+      return one.gain <= 0 && gains.are_replayed(one.part) && one.share < kMostOfIt;
     });
   const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
   if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);

@@ -36,8 +36,8 @@ struct Finding {
 // where no GPU works.
 //
 // With what was asked of the run (what_if), findings are sorted by its replays, those that save
-// nothing are left out, and advice is of what was tried, with what it brought. Else it is what may
-// be worth trying.
+// nothing are left out unless they take half of the time, and advice is of what was tried, with
+// what it brought. Else it is what may be worth trying.
 //
 // They are told in the language of `speech`, and so is their headline. Takes about as long as
 // critical_path.

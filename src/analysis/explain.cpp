@@ -13,6 +13,7 @@
 #include "analysis/advice.h"
 #include "analysis/intervals.h"
 #include "analysis/operations.h"
+#include "analysis/profiler_words.h"
 #include "analysis/rank_caveat.h"
 #include "analysis/runtime_calls.h"
 #include "base/units.h"
@@ -88,9 +89,9 @@ std::string largest_calls(const Run& run, const Speech& speech,
                           double (*figure)(const OperationRow::Figures&)) {
   constexpr std::size_t kShown = 3;
   std::vector<OperationRow> rows = operation_rows(run.facts.measured);
-  // What loads batches does not launch, and backward() waits for autograd's thread.
+  // What loads batches does not launch.
   std::erase_if(rows, [figure](const OperationRow& row) {
-    return figure(row.a) <= 0 || row.where != Operation::Where::kHost || row.name == "backward" ||
+    return figure(row.a) <= 0 || row.where != Operation::Where::kHost ||
            (row.category != trace::Category::kHostWork &&
             row.category != trace::Category::kHostApi);
   });
@@ -231,10 +232,10 @@ void explain_launches(const Run& run, Finding& finding, double per, const Speech
         "with_stack=True, tells.");
     return;
   }
-  finding.why = launches_words(run, speech);
+  finding.why = launches_words(run, speech) + profiler_words(run, speech);
   if (const auto full = cores_full_of_workers(run.facts.measured))
     finding.why += full_cores_words(*full, speech);
-  finding.advice = launch_advice(run, speech);
+  finding.advice = profiler_advice(run, speech) + launch_advice(run, speech);
 }
 
 }  // namespace

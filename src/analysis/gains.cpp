@@ -98,9 +98,14 @@ std::string Gains::words(Part part, const Speech& speech) const {
   if (!are_replayed(part)) return "";
   const Altered* change = change_for(*replays_, part);
   if (!change)
-    return speech.say(
-        " But replayed (SIMULATED), twice as fast it saves less than a hundredth of the time.");
-  return told(speech, " Replayed (SIMULATED): {}: {} a step instead of {}.",
+    return speech.say(part == Part::kIdleLaunch
+                          ? " Replayed (SIMULATED), operators and launches twice as fast save "
+                            "less than a hundredth of the time."
+                          : " But replayed (SIMULATED), twice as fast it saves less than a "
+                            "hundredth of the time.");
+  return told(speech,
+              replays_->steps > 0 ? " Replayed (SIMULATED): {}: {} a step instead of {}."
+                                  : " Replayed (SIMULATED): {}: {} instead of {}.",
               speech.say_name(change->words), time_words(change->time, speech),
               time_words(replays_->replayed, speech));
 }

@@ -21,8 +21,8 @@ class Gains {
   double of(Part part, double nanos) const;
   bool are_replayed(Part part) const;
 
-  // " The next batch is always there: 119 ms a step instead of 178 ms, replayed (SIMULATED)." Empty
-  // where no replay is about the part.
+  // " Replayed (SIMULATED): The next batch is always there: 119 ms a step instead of 178 ms." Of a
+  // trace without steps the times are of the whole. Empty where no replay is about the part.
   std::string words(Part part, const Speech& speech) const;
 
  private:

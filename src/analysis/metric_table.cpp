@@ -120,13 +120,23 @@ void add_times(Table& t) {
         [](const Facts& f) { return f.host.first_timer; });
 }
 
+Answer samples_a_second(const Facts& f) {
+  const auto* program = f.measured.program;
+  if (!program || program->samples_per_step == 0 || f.measured.steps == 0) return Answer();
+  return program->samples_per_step / a_step(f, length(f.measured.window)) * 1e9;
+}
+
 void add_rates(Table& t) {
+  t.more_is_better("throughput.samples", "samples/s", "throughput", "samples trained a second",
+                   samples_a_second);
   t.more_is_better(
-      "throughput.samples", "samples/s", "throughput", "samples trained a second",
+      "throughput.tokens", "tokens/s", "tokens a second",
+      "tokens trained a second, of all GPUs: the samples are sequences of model.seq_len tokens; "
+      "absent where a model reads none",
       [](const Facts& f) {
-        const auto* program = f.measured.program;
-        if (!program || program->samples_per_step == 0 || f.measured.steps == 0) return Answer();
-        return Answer(program->samples_per_step / a_step(f, length(f.measured.window)) * 1e9);
+        const Answer samples = samples_a_second(f);
+        if (!samples || f.measured.program->data.tokens == 0) return Answer();
+        return Answer(*samples * static_cast<double>(f.measured.program->data.tokens));
       });
   t.more_is_better("bandwidth.h2d", "B/s", "copy bandwidth to GPU",
                    "bytes copied host to device over time.h2d",

@@ -189,6 +189,7 @@ void read_batches(const Json& json, program::Program& program) {
   if (!json.contains("batches")) return;
   program.data.batch_size = whole(json.at("batches").at("size"));
   program.data.drop_last = json.at("batches").at("drop_last").get<bool>();
+  program.data.tokens = whole_or_0(json.at("batches"), "tokens");
 }
 
 // Files of older versions tell of the GPUs that share a batch, and the model's arithmetic as all
@@ -240,7 +241,10 @@ nlohmann::json head_of(const program::Program& program) {
   return {{"steps", program.steps},
           {"warmup_steps", program.warmup_steps},
           {"samples_per_step", program.samples_per_step},
-          {"batches", {{"size", program.data.batch_size}, {"drop_last", program.data.drop_last}}},
+          {"batches",
+           {{"size", program.data.batch_size},
+            {"drop_last", program.data.drop_last},
+            {"tokens", program.data.tokens}}},
           {"steps_per_epoch", program.steps_per_epoch},
           {"step_alone", program.step_alone},
           {"buckets", bucket_bytes(program)},

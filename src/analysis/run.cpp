@@ -8,6 +8,7 @@
 
 #include "analysis/chunk_caveat.h"
 #include "analysis/gpu_caveat.h"
+#include "analysis/host_caveat.h"
 #include "analysis/loader_caveat.h"
 #include "analysis/rank_caveat.h"
 #include "base/error.h"
@@ -104,6 +105,8 @@ void state(Run& run, Facts facts, bool whole) {
   if (run.caveat.empty() && !run.ending && run.program && run.machine)
     run.caveat = chunk_caveat(run.config, *run.program, *run.machine);
   if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
+  if (run.caveat.empty() && !run.ending && !run.program)
+    run.caveat = host_caveat(run.facts.measured);
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time, nor an epoch's.
   if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))

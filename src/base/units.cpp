@@ -25,7 +25,8 @@ constexpr std::array kUnits{
     Unit{"ns", 1},        Unit{"us", 1e3},     Unit{"ms", 1e6},      Unit{"s", 1e9},
     Unit{"Hz", 1},        Unit{"MHz", 1e6},    Unit{"GHz", 1e9},     Unit{"FLOP", 1},
     Unit{"GFLOP", 1e9},   Unit{"FLOP/s", 1},   Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12},
-    Unit{"samples/s", 1}, Unit{"k", 1e3},      Unit{"M", 1e6},       Unit{"W", 1},
+    Unit{"samples/s", 1}, Unit{"tokens/s", 1}, Unit{"k", 1e3},       Unit{"M", 1e6},
+    Unit{"W", 1},
 };
 
 // What becomes of zeros at the end. "49.0" says how exact it is; 64 is exact, and so is 1.5 where

@@ -44,6 +44,11 @@ std::string why_not(const SweepPoint& point) {
   return text;
 }
 
+// Else its figures are those up to where it ended: memory is what was allocated by then.
+bool is_complete(const SweepPoint::Side& side) {
+  return side.ending.empty() && side.refused.empty();
+}
+
 Json json_of(const program::Value& value) {
   return std::visit([](const auto& one) { return Json(one); }, value);
 }
@@ -53,10 +58,10 @@ Json json_of(const SweepPoint::Side& side) {
   for (const analysis::MetricValue& one : side.metrics)
     if (std::isfinite(one.value))
       metrics[one.metric->name] = {{"value", one.value}, {"unit", one.metric->unit}};
-  Json json{{"metrics", std::move(metrics)}};
+  Json json{{"metrics", std::move(metrics)}, {"complete", is_complete(side)}};
   if (!side.ending.empty()) json["ended"] = side.ending;
   if (!side.refused.empty()) json["refused"] = side.refused;
-  if (!side.caveat.empty()) json["caveat"] = side.caveat;
+  json["caveat"] = side.caveat.empty() ? Json(nullptr) : Json(side.caveat);
   return json;
 }
 
@@ -164,6 +169,15 @@ std::string words_of(const Sweep& sweep, const SweepPoint& point, const SweepPoi
   return point.sides.size() > 1 ? words + " (" + side.label + ")" : words;
 }
 
+// Below the table, where a run in it ended early.
+std::string note_of_brackets(const Sweep& sweep) {
+  const bool any = std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
+    return std::ranges::any_of(point.sides,
+                               [](const SweepPoint::Side& side) { return !side.ending.empty(); });
+  });
+  return any ? "\nIn brackets: up to where a run ended, not what it would have taken.\n" : "";
+}
+
 // Below the table: each reason to read points with care, and which points.
 std::string caveats_of(const Sweep& sweep) {
   std::vector<std::pair<std::string, std::string>> points_of;  // by caveat, in their order
@@ -215,7 +229,8 @@ std::string sweep_table(const Sweep& sweep) {
     for (const Metric* metric : metrics)
       for (const SweepPoint::Side& side : point.sides) {
         const auto value = analysis::value_of(side.metrics, metric->name);
-        row.push_back(value ? analysis::show(*metric, *value) : "-");
+        const std::string shown = value ? analysis::show(*metric, *value) : "-";
+        row.push_back(value && !is_complete(side) ? "(" + shown + ")" : shown);
       }
     const bool careful = std::ranges::any_of(
         point.sides, [](const SweepPoint::Side& side) { return !side.caveat.empty(); });
@@ -223,7 +238,7 @@ std::string sweep_table(const Sweep& sweep) {
     row.push_back(why.empty() && careful ? "read with care" : why);
     table.add(row);
   }
-  return heading_of(sweep) + table.text() + caveats_of(sweep);
+  return heading_of(sweep) + table.text() + note_of_brackets(sweep) + caveats_of(sweep);
 }
 
 std::string sweep_csv(const Sweep& sweep) {
@@ -234,7 +249,7 @@ std::string sweep_csv(const Sweep& sweep) {
   for (const Metric* metric : metrics)
     head.push_back(metric->name + (metric->unit == "1" ? "" : " [" + metric->unit + "]"));
   head.emplace_back("ended");
-  for (const char* last : {"refused", "origin", "machine"}) head.emplace_back(last);
+  for (const char* last : {"refused", "origin", "machine", "complete"}) head.emplace_back(last);
   std::string text;
   add_csv_line(text, head);
   for (const SweepPoint& point : sweep.points)
@@ -250,6 +265,7 @@ std::string sweep_csv(const Sweep& sweep) {
       row.push_back(side.refused);
       row.emplace_back(kOrigin);
       row.push_back(side.machine);
+      row.emplace_back(is_complete(side) ? "true" : "false");
       add_csv_line(text, row);
     }
   return text;

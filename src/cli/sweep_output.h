@@ -9,10 +9,11 @@
 namespace trainscope::cli {
 
 // Badge and machine, and one row a combination: the knobs, and a few metrics that matter most where
-// they apply and change.
+// they apply and change; in brackets those of a run that ended early, up to there.
 std::string sweep_table(const scenario::Sweep& sweep);
 
-// One row a combination and side, all metrics in base units, as RFC 4180 has it.
+// One row a combination and side, all metrics in base units, as RFC 4180 has it. The last column
+// says whether they are of a run that came to its end.
 std::string sweep_csv(const scenario::Sweep& sweep);
 
 // `sides`: as they were before an axis changed them.

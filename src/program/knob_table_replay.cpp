@@ -23,7 +23,8 @@ void add_replay_knobs(std::vector<Knob>& t) {
         "matrix products, convolutions and attention are so many times as fast, besides: tensor "
         "cores, a narrower type, channels_last");
   speed("replay.host_speed",
-        "the host is so many times as fast as recorded: its Python, operators and launches");
+        "the host is so many times as fast as recorded: its Python, operators and launches, not "
+        "the driver's memory calls, nor what lasts longer than a millisecond at a stretch");
   speed("replay.copy_speed", "copies between host and GPU are so many times as fast as recorded");
   speed("replay.communication_speed", "collectives are so many times as fast as recorded");
   flag("replay.batches_ready", false)

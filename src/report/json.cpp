@@ -7,6 +7,7 @@
 #include "analysis/diagnosis.h"
 #include "analysis/operations.h"
 #include "analysis/what_if.h"
+#include "program/idle_knobs.h"
 #include "program/knobs.h"
 #include "report/comparison.h"
 
@@ -48,6 +49,15 @@ Json config_of(const analysis::Run& run) {
       config[knob.name] = json_of(run.config.value(knob.name));
   }
   return config;
+}
+
+// Every knob that this run does something with, as it was set or by default.
+Json knobs_of(const analysis::Run& run) {
+  Json knobs = Json::object();
+  for (const program::Knob& knob : program::knobs())
+    if (run.config.is_set(knob.name) || program::idle_because(run.config, knob.name).empty())
+      knobs[knob.name] = json_of(run.config.value(knob.name));
+  return knobs;
 }
 
 Json metrics_of(const analysis::Run& run) {
@@ -197,6 +207,7 @@ Json run_of(const analysis::Run& run, bool says_origin, bool is_alone) {
   if (const trace::Origin& origin = run.trace->origin(); trace::is_measured(*run.trace))
     json["device"] = {{"name", origin.subject}, {"detail", origin.detail}};
   json["config"] = config_of(run);
+  if (!is_imported(run)) json["knobs"] = knobs_of(run);
   json["metrics"] = metrics_of(run);
   if (!run.ranks.empty()) json["ranks"] = ranks_of(run);
   json["spans"] = run.trace->spans().size();
@@ -213,7 +224,7 @@ Json run_of(const analysis::Run& run, bool says_origin, bool is_alone) {
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
-  if (!run.caveat.empty()) json["caveat"] = run.caveat;
+  json["caveat"] = run.caveat.empty() ? Json(nullptr) : Json(run.caveat);
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
   if (!run.notes.empty()) json["notes"] = notes_of(run);
   return json;

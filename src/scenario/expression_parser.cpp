@@ -31,7 +31,7 @@ std::string base_unit(std::string_view unit) {
   if (unit.ends_with("B/s")) return "B/s";
   if (unit.ends_with("B")) return "B";
   if (unit == "ns" || unit == "us" || unit == "ms" || unit == "s") return "ns";
-  if (unit == "samples/s") return "samples/s";
+  if (unit == "samples/s" || unit == "tokens/s") return std::string(unit);
   return "1";
 }
 

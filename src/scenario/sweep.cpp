@@ -129,10 +129,11 @@ std::vector<const analysis::Metric*> metrics_of(const Sweep& sweep) {
 
 std::vector<const analysis::Metric*> telling_metrics(const Sweep& sweep, std::size_t most) {
   constexpr std::string_view kMattersMost[] = {
-      "time.step",     "time.total",     "throughput.samples",
-      "loss.final",    "accuracy.final", "memory.peak_allocated",
-      "bandwidth.bus", "flops.achieved", "occupancy.achieved",
-      "gpu.util",      "bandwidth.h2d",  "bandwidth.d2h"};
+      "time.step",          "time.total",     "throughput.samples",
+      "loss.final",         "accuracy.final", "memory.peak_allocated",
+      "throughput.tokens",  "bandwidth.bus",  "flops.achieved",
+      "occupancy.achieved", "gpu.util",       "bandwidth.h2d",
+      "bandwidth.d2h"};
   const std::vector<const analysis::Metric*> there = metrics_of(sweep);
   std::vector<const analysis::Metric*> shown;
   for (const std::string_view name : kMattersMost) {

@@ -183,6 +183,7 @@ NameFacts name_facts(std::string_view name) {
       name.starts_with("nccl") || contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
   facts.holds = is_holding_call(name);
   facts.step = name.starts_with(kStepMark);
+  facts.by_gloo = name.starts_with("gloo:");
   facts.phase = phase_of(name);
   facts.next_batch = next_batch_of(name);
   read_copy_name(name, facts);
@@ -197,6 +198,7 @@ Category plain_category(EventKind kind, const NameFacts& facts) {
     case EventKind::kPython:
       return facts.step ? Category::kAnnotation : Category::kHostWork;
     case EventKind::kAnnotation:
+      return facts.by_gloo ? Category::kHostWork : Category::kAnnotation;
     case EventKind::kGpuAnnotation:
     case EventKind::kRecord:
       return Category::kAnnotation;

@@ -47,6 +47,7 @@ struct NameFacts {
   bool collective = false;  // a kernel of NCCL
   bool holds = false;       // a call that holds its thread until the device has caught up
   bool step = false;        // ProfilerStep#7
+  bool by_gloo = false;     // a collective that a host thread carries out: gloo:all_reduce
   Phase phase = Phase::kNone;
   NextBatch next_batch = NextBatch::kNone;
   Category copy = Category::kCopyD2D;  // of a copy of this name

@@ -150,6 +150,7 @@ class TrainBuilder {
     // the second.
     program_.warmup_steps = settings_.compile.cuda_graph ? 2 : settings_.steps > 1 ? 1 : 0;
     program_.samples_per_step = samples_of_step();
+    program_.data.tokens = settings_.data.shape.tokens;
     if (!settings_.one_batch)
       program_.steps_per_epoch =
           static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);

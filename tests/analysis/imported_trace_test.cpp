@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/critical_path.h"
 #include "analysis/diagnosis.h"
 #include "analysis/facts.h"
 #include "analysis/gradient_flow.h"
@@ -17,6 +18,7 @@
 #include "analysis/run.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "base/units.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
@@ -255,4 +257,55 @@ TEST_CASE(
       event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 7, 0, 100,
             on_gpu + R"(, "Collective name": "allreduce", "In msg nelems": 9, "Group size": 4)");
   CHECK_THAT(first(imported(folder, sum)).why, Catch::Contains("waits for ranks"));
+}
+
+TEST_CASE(
+    "of a profiler's trace whose host is behind it is told that the profiler has part in it") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const Run run = real_run("ddp-a100-2ranks");
+  double count = 0;
+  for (const analysis::OperationRow& row : analysis::operation_rows(run.facts.measured))
+    if (row.where == analysis::Operation::Where::kHost &&
+        (row.category == trace::Category::kHostWork || row.category == trace::Category::kHostApi))
+      count += row.a.count;
+  const auto findings = analysis::diagnose(run);
+  REQUIRE(!findings.empty());
+  REQUIRE(findings.front().part == analysis::Part::kIdleLaunch);
+  CHECK_THAT(findings.front().why,
+             Catch::Contains(" us each on average, the profiler's own time included"));
+  CHECK_THAT(findings.front().why,
+             Catch::Contains(format_count(count) + " operators and calls a step"));
+  CHECK_THAT(findings.front().advice, Catch::StartsWith("First time a step without the profiler."));
+}
+
+TEST_CASE("collectives of Gloo are operations of the host, and a trace without a GPU is told so") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("gloo.json", R"({"schemaVersion": 1, "traceEvents": [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 9, "tid": 9,
+     "ts": 1000, "dur": 1000},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1050, "dur": 100},
+    {"ph": "X", "cat": "user_annotation", "name": "epoch", "pid": 9, "tid": 9, "ts": 1010,
+     "dur": 900},
+    {"ph": "X", "cat": "user_annotation", "name": "gloo:all_reduce", "pid": 9, "tid": 10,
+     "ts": 1200, "dur": 400},
+    {"ph": "X", "cat": "user_annotation", "name": "gloo:all_reduce", "pid": 9, "tid": 11,
+     "ts": 1500, "dur": 300}]})");
+  const Run run = analysis::import_run("A", file);
+  CHECK_THAT(run.caveat,
+             Catch::Contains("no work of a GPU") &&
+                 Catch::Contains("collectives of Gloo are under way for 600 us of 1 ms"));
+  const auto rows = analysis::operation_rows(run.facts.measured);
+  const auto gloo = std::ranges::find(rows, "gloo:all_reduce", &analysis::OperationRow::name);
+  REQUIRE(gloo != rows.end());
+  CHECK(gloo->a.count == 2);
+  CHECK(gloo->a.self == 700e3);
+  CHECK(std::ranges::find(rows, "epoch", &analysis::OperationRow::name) == rows.end());
+  CHECK(std::ranges::find(rows, "aten::mm", &analysis::OperationRow::name) != rows.end());
+}
+
+TEST_CASE("where nothing tells what the host did, no path through it is told") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  const Run run = real_run("cpu-only");
+  CHECK(analysis::shares_in_words(analysis::critical_path(run.facts.measured)).empty());
+  CHECK_THAT(run.caveat, Catch::Contains("collectives of Gloo are under way for "));
 }

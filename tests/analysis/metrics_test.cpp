@@ -344,3 +344,17 @@ TEST_CASE("an imported trace has metrics of its own") {
   CHECK(value(one, "comm.exposed") > 0);
   CHECK(!analysis::value_of(one.metrics, "model.parameters"));
 }
+
+TEST_CASE(
+    "tokens a second are the samples' times the length of a sequence, where a model reads one") {
+  const Run text = run({"model.name=gpt-mini", "model.seq_len=32", "steps=4"});
+  CHECK(value(text, "throughput.tokens") == Approx(32 * value(text, "throughput.samples")));
+  const Run both = run({"model.name=gpt-mini", "model.seq_len=32", "steps=4", "machine=l40s-4",
+                        "parallel.strategy=ddp", "parallel.world_size=2"});
+  CHECK(value(both, "throughput.tokens") == Approx(32 * value(both, "throughput.samples")));
+  const Run large = run({"model.name=bert-base", "model.seq_len=128", "batch_size=2", "steps=3"});
+  CHECK(large.program->timing_only);
+  CHECK(value(large, "throughput.tokens") ==
+        Approx(2 * 128 * 1e9 / value(large, "time.step")).epsilon(1e-6));
+  CHECK(!analysis::value_of(run({"model.name=mlp", "steps=3"}).metrics, "throughput.tokens"));
+}

@@ -278,3 +278,10 @@ TEST_CASE("heads and traces that say impossible things are refused, not believed
   }
   CHECK(refused > 100);
 }
+
+TEST_CASE("a saved run of a model of text knows how many tokens a sample has") {
+  const SavedRuns after = there_and_back(
+      saved({run("A", {"model.name=gpt-mini", "steps=3"}), run("B", {"model.name=mlp"})}));
+  CHECK(analysis::value_of(after.runs[0]->metrics, "throughput.tokens"));
+  CHECK(!analysis::value_of(after.runs[1]->metrics, "throughput.tokens"));
+}

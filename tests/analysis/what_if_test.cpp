@@ -201,3 +201,52 @@ TEST_CASE(
   CHECK(findings.front().most_gain == 0);
   for (const auto& one : findings) CHECK(one.part != analysis::Part::kCompute);
 }
+
+TEST_CASE("what a trace without steps would take is told of the whole") {
+  const TemporaryFolder folder;
+  // And a thread that looks in once at the beginning and once at the end.
+  std::string events = R"(
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaEventQuery", "pid": 9, "tid": 11, "ts": 5,
+     "dur": 2},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaEventQuery", "pid": 9, "tid": 11, "ts": 3990,
+     "dur": 2})";
+  for (int i = 0; i < 40; ++i)
+    events += fmt::format(
+        R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9,
+           "ts": {}, "dur": 10, "args": {{"correlation": {}}}}},
+           {{"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": {}, "dur": 5,
+           "args": {{"device": 0, "stream": 7, "correlation": {}}}}})",
+        ",", 100 * i, i + 1, 100 * i + 12, i + 1);
+  const Run run = analysis::import_run(
+      "A", folder.write("launches.json", "{\"traceEvents\": [" + events + "]}"));
+  const auto asked = analysis::what_if(run);
+  REQUIRE(asked);
+  REQUIRE(asked->steps == 0);
+  REQUIRE(change_of(*asked, "replay.host_speed=2"));
+  const auto findings = analysis::diagnose(run, {}, &*asked);
+  REQUIRE(!findings.empty());
+  CHECK(findings.front().part == analysis::Part::kIdleLaunch);
+  CHECK_THAT(findings.front().advice, Catch::Contains(" instead of "));
+  CHECK_THAT(findings.front().advice, !Catch::Contains("a step"));
+}
+
+TEST_CASE("the start of a process, and a program's own code, no faster operators make shorter") {
+  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
+  for (const char* name : {"alexnet.json.gz", "three-streams-events.json.gz"}) {
+    INFO(name);
+    const Run run = analysis::import_run("A", test::real_traces_folder() / name);
+    const auto asked = analysis::what_if(run);
+    REQUIRE(asked);
+    // Its operators and launches are 1.4 % of the three streams', and next to nothing of AlexNet's.
+    const Altered* faster = change_of(*asked, "replay.host_speed=2");
+    CHECK((!faster ||
+           static_cast<double>(faster->time) > 0.98 * static_cast<double>(asked->replayed)));
+    const auto findings = analysis::diagnose(run, {}, &*asked);
+    REQUIRE(!findings.empty());
+    CHECK(findings.front().part == analysis::Part::kIdleLaunch);
+    CHECK_THAT(findings.front().advice,
+               Catch::Contains(faster ? " instead of 19.9 ms."
+                                      : "twice as fast save less than a hundredth"));
+    CHECK_THAT(findings.front().advice, !Catch::Contains("a step"));
+  }
+}

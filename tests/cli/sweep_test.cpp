@@ -42,8 +42,9 @@ TEST_CASE("sweep runs a config for each value, and its three outputs agree") {
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 4);
   CHECK_THAT(csv[0], Catch::StartsWith("copy.bytes,side,time.total [ns]"));
-  CHECK_THAT(csv[0], Catch::EndsWith(",ended,refused,origin,machine\r"));
-  CHECK_THAT(csv[2], Catch::StartsWith("4194304,A,") && Catch::EndsWith(",simulated,h200-1\r"));
+  CHECK_THAT(csv[0], Catch::EndsWith(",ended,refused,origin,machine,complete\r"));
+  CHECK_THAT(csv[2],
+             Catch::StartsWith("4194304,A,") && Catch::EndsWith(",simulated,h200-1,true\r"));
   CHECK(data["origin"] == "simulated");
   CHECK(data["machine"] == "h200-1");
   CHECK(data["config"] == json({{"machine", "h200-1"}, {"seed", 0}, {"workload", "copy"}}));
@@ -57,7 +58,7 @@ TEST_CASE("a sweep of machines says so, and names each one's beside its numbers"
   CHECK_THAT(table.out, Catch::StartsWith("SIMULATED  machine varied, pytorch-eager\n\n"));
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 3);
-  CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1\r"));
+  CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1,true\r"));
   CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1\r"));
   const json data = json::parse(run(what + " --json").out);
   CHECK(data["machine"].is_null());
@@ -151,4 +152,27 @@ TEST_CASE("a point of a sweep that is to be read with care is marked, and below 
       ++marked;
     }
   CHECK(marked == 1);
+}
+
+TEST_CASE("what a run that ended early has up to there is told from what others have") {
+  const Folder folder;
+  const std::string what =
+      "sweep --machine t4-1 --steps 3 --set workload=train --set model.hidden=8192 --set "
+      "model.layers=8 --set data.source=tensor --vary batch_size=64,65536";
+  const Result table = run(what + " --csv " + folder.file("sweep.csv"));
+  const std::vector<std::string> rows = lines(table.out);
+  REQUIRE(rows.size() > 5);
+  CHECK_THAT(rows[2], Catch::Contains("memory.peak_allocated"));
+  CHECK_THAT(rows[3], Catch::Contains(" GiB") && !Catch::Contains(" GiB)"));
+  CHECK_THAT(rows[4], Catch::Contains(" GiB)") && Catch::Contains("is out of memory"));
+  CHECK_THAT(table.out, Catch::Contains("In brackets: up to where a run ended"));
+  const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
+  REQUIRE(csv.size() == 3);
+  CHECK_THAT(csv[1], Catch::EndsWith(",true\r"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",false\r"));
+  const json points = json::parse(run(what + " --json").out)["points"];
+  CHECK(points[0]["runs"]["A"]["complete"] == true);
+  CHECK(points[0]["runs"]["A"]["caveat"].is_null());
+  CHECK(points[1]["runs"]["A"]["complete"] == false);
+  CHECK(points[1]["runs"]["A"]["metrics"].contains("memory.peak_allocated"));
 }

@@ -8,6 +8,7 @@
 #include "machine/machine.h"
 #include "program/knobs.h"
 #include "report/runs.h"
+#include "support/config.h"
 
 using namespace trainscope;
 using nlohmann::json;
@@ -112,6 +113,19 @@ TEST_CASE("a config in JSON has the knobs that are set, machine and seed, each o
   CHECK(config["machine"] == "h200-1");
   CHECK(config["seed"] == 0);
   CHECK_FALSE(config.contains("batch_size"));
+}
+
+TEST_CASE("knobs in JSON are all that the run does something with, defaults with them") {
+  const analysis::Run run =
+      analysis::run_config("A", test::config_of({"workload=train", "steps=2"}));
+  const json one = json::parse(report::run_json({&run}, 0, "sim"))["runs"]["A"];
+  CHECK(one["knobs"]["steps"] == 2);
+  CHECK(one["knobs"]["batch_size"] == run.config.whole("batch_size"));
+  CHECK(one["knobs"]["precision"] == run.config.word("precision"));
+  CHECK_FALSE(one["knobs"].contains("copy.bytes"));
+  CHECK_FALSE(one["config"].contains("batch_size"));
+  REQUIRE(one.contains("caveat"));
+  CHECK(one["caveat"].is_null());
 }
 
 TEST_CASE("a metric in JSON reads back as exactly the number that it was") {
