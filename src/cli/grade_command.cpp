@@ -106,7 +106,8 @@ int grade_command(const GradeOptions& options) {
   check(options);
   std::optional<scenario::Roster> roster;
   if (!options.roster.empty()) roster = scenario::load_roster(options.roster);
-  const Graded graded = grade_all(scenario::answers_files(options.answers), options);
+  const scenario::AnswersFiles named = scenario::answers_files(options.answers);
+  const Graded graded = grade_all(named.files, options);
   if (!options.csv.empty()) {
     write_file(options.csv, grade_csv(graded.grades));
     std::cerr << "wrote " << options.csv << "\n";
@@ -116,6 +117,9 @@ int grade_command(const GradeOptions& options) {
   else if (!graded.grades.empty())
     std::cout << grade_table(graded.grades);
   if (!options.gradebook.empty()) write_gradebook(options, graded, roster);
+  if (named.unfinished > 0)
+    std::cerr << "trainscope: " << counted(named.unfinished, "file")
+              << " left out, of later attempts that are not finished (*.unfinished.json)\n";
   for (const std::string& sentence : graded.refused)
     std::cerr << "trainscope: " << sentence << "\n";
   if (!graded.refused.empty()) return 2;

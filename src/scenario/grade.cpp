@@ -6,6 +6,7 @@
 #include "analysis/run.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "scenario/learner.h"
 #include "scenario/named_span.h"
 #include "scenario/shared_runs.h"
 #include "scenario/solution.h"
@@ -291,7 +292,7 @@ Grade Grader::grade(const Answers& answers) const try {
   throw InputError(answers.file + ": " + sentence);
 }
 
-std::vector<fs::path> answers_files(const std::vector<std::string>& paths) {
+AnswersFiles answers_files(const std::vector<std::string>& paths) {
   std::vector<fs::path> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -304,7 +305,14 @@ std::vector<fs::path> answers_files(const std::vector<std::string>& paths) {
     if (inside.empty())
       throw InputError(path + ": there is no answers file (.json) in this folder");
   }
-  return files;
+  AnswersFiles named;
+  named.unfinished = std::erase_if(files, is_unfinished);
+  named.files = std::move(files);
+  if (named.files.empty())
+    throw InputError(
+        "only attempts that are not finished (*.unfinished.json) are named, and those "
+        "do not count");
+  return named;
 }
 
 }  // namespace trainscope::scenario

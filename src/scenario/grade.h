@@ -79,8 +79,13 @@ class Grader {
   std::unique_ptr<SharedRuns> runs_;
 };
 
+struct AnswersFiles {
+  std::vector<std::filesystem::path> files;
+  std::size_t unfinished = 0;  // left out: later attempts that are not finished
+};
+
 // The answers files that paths name: files, and all .json of folders, by name. Throws InputError
-// for a path that is not there and for a folder without any.
-std::vector<std::filesystem::path> answers_files(const std::vector<std::string>& paths);
+// for a folder without any, and where all are attempts that are left out.
+AnswersFiles answers_files(const std::vector<std::string>& paths);
 
 }  // namespace trainscope::scenario

@@ -14,8 +14,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLargest = std::size_t{1} << 20;  // of learner.json, in bytes
 constexpr int kFormat = 1;
 
-fs::path answers_file(const fs::path& folder, const std::string& lesson, bool unfinished) {
-  return folder / "answers" / (lesson + (unfinished ? ".unfinished.json" : ".json"));
+constexpr std::string_view kUnfinished = ".unfinished.json";
+
+fs::path answers_file(const fs::path& folder, std::string lesson, bool unfinished) {
+  return folder / "answers" / lesson.append(unfinished ? kUnfinished : ".json");
 }
 
 LessonRecord record_of(const Json& json) {
@@ -46,6 +48,10 @@ std::optional<Choice> choice_of(const Json& json, const std::string& file) try {
 }
 
 }  // namespace
+
+bool is_unfinished(const fs::path& answers_file) {
+  return answers_file.filename().string().ends_with(kUnfinished);
+}
 
 std::string write_learner(const LearnerFile& learner) {
   Json lessons = Json::object(), missed = Json::array();
@@ -114,17 +120,27 @@ void Learner::keep(const JudgedChoice& asked_again) {
   if (!folder_.empty()) write();
 }
 
-std::optional<Answers> Learner::under_way(const std::string& lesson) const {
-  const auto record = kept_.records.find(lesson);
-  if (folder_.empty() || record == kept_.records.end()) return std::nullopt;
-  const fs::path file = answers_file(folder_, lesson, record->second.finished);
+std::optional<Answers> Learner::attempt(const std::string& lesson, bool unfinished) const {
+  const fs::path file = answers_file(folder_, lesson, unfinished);
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return std::nullopt;
+  if (folder_.empty() || !fs::exists(file, ignored)) return std::nullopt;
   try {
     return load_answers(file);
   } catch (const InputError&) {
     return std::nullopt;
   }
+}
+
+std::optional<Answers> Learner::under_way(const std::string& lesson) const {
+  const auto record = kept_.records.find(lesson);
+  if (record == kept_.records.end()) return std::nullopt;
+  return attempt(lesson, record->second.finished);
+}
+
+std::optional<Answers> Learner::finished(const std::string& lesson) const {
+  const auto record = kept_.records.find(lesson);
+  if (record == kept_.records.end() || !record->second.finished) return std::nullopt;
+  return attempt(lesson, false);
 }
 
 fs::path Learner::file_of(const std::string& lesson) const {

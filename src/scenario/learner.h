@@ -46,6 +46,8 @@ class Learner {
   // The attempt at a lesson that was begun and not finished; nothing where there is none, or where
   // it cannot be read.
   std::optional<Answers> under_way(const std::string& lesson) const;
+  // The one that was finished last; nothing in the same cases.
+  std::optional<Answers> finished(const std::string& lesson) const;
   // Where the answers to a lesson are; empty: nowhere.
   std::filesystem::path file_of(const std::string& lesson) const;
   // A sentence about what could not be read; empty: all could.
@@ -54,11 +56,15 @@ class Learner {
  private:
   void read();
   void write() const;
+  std::optional<Answers> attempt(const std::string& lesson, bool unfinished) const;
 
   std::filesystem::path folder_;
   LearnerFile kept_;
   std::string fault_;
 };
+
+// A file of a later attempt that is not finished, by its name: beside it the finished one stands.
+bool is_unfinished(const std::filesystem::path& answers_file);
 
 // As it stands in the file, and back. Throws InputError naming the file; what was missed and cannot
 // be read is left out.

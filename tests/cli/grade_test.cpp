@@ -74,6 +74,28 @@ TEST_CASE("grade takes a class's folder, and one bad file holds up nobody") {
   CHECK_THAT(broken.out, Catch::Contains("S4"));
 }
 
+TEST_CASE("a later attempt that is not finished takes nothing from the finished one") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.file("class"));
+  int option = 1;  // the right one
+  for (; option < 4; ++option) {
+    write(folder.file("try.json"), answers("Ada", option));
+    if (run("grade --count-predictions --pass 0.2 " + folder.file("try.json")).code == 0) break;
+  }
+  write(folder.file("class/pinned-vs-pageable.json"), answers("Ada", option));
+  write(folder.file("class/pinned-vs-pageable.unfinished.json"), answers("Ada", option % 4 + 1));
+  const std::string book = folder.file("book.csv");
+  const std::string how = " --count-predictions --pass 0.2 --gradebook " + book;
+  const Result whole = run("grade --json " + folder.file("class") + how);
+  CHECK(whole.code == 0);
+  CHECK(json::parse(whole.out)["grades"].size() == 1);
+  CHECK_THAT(whole.err, Catch::Contains("1 file left out, of later attempts"));
+  CHECK(read(book) == "name,pinned-vs-pageable,total\r\nAda,1,1\r\n");
+  CHECK(run("grade " + folder.file("class/*.json") + how).code == 0);
+  refuses("grade " + folder.file("class/pinned-vs-pageable.unfinished.json"), 2,
+          "only attempts that are not finished");
+}
+
 TEST_CASE("grade writes a gradebook of the roster, and says who is missing and who is unknown") {
   const Folder folder;
   std::filesystem::create_directory(folder.file("class"));

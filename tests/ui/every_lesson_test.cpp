@@ -108,12 +108,14 @@ class Learner {
     CHECK(card.error.empty());
     CHECK_FALSE(card.ending);
     CHECK_FALSE(card.text.empty());
-    for (const auto& question : {card.question, card.recap})
-      if (question && !question->open && question->right) {
-        if (question->skipped) continue;
-        ++judged;
-        judged_right += *question->right ? 1 : 0;
-      }
+    if (card.question) count(*card.question);
+    for (const LookBack& recap : card.recaps) count(recap.question);
+  }
+
+  void count(const QuestionCard& question) {
+    if (question.open || question.skipped || !question.right) return;
+    ++judged;
+    judged_right += *question.right ? 1 : 0;
   }
 
   Driver& driver_;

@@ -34,9 +34,10 @@ TEST_CASE("a German card writes its numbers with commas, and its own words in Ge
       if (driver->app().can(action)) driver->app().run(action);
     driver->settle();
     const LessonCard card = card_of(workspace);
-    CAPTURE(card.text, card.explain, card.recap_text);
-    for (const std::string* words : {&card.text, &card.explain, &card.recap_text, &card.goal})
+    CAPTURE(card.text, card.explain);
+    for (const std::string* words : {&card.text, &card.explain, &card.goal})
       CHECK_FALSE(has_point(*words));
+    for (const LookBack& recap : card.recaps) CHECK_FALSE(has_point(recap.text + recap.explain));
     any_number = any_number || card.text.find("5,") != std::string::npos;
     check_words_are_whole(200);
     if (!driver->app().can("lesson.next")) break;
@@ -48,10 +49,30 @@ TEST_CASE("a German card writes its numbers with commas, and its own words in Ge
 
 TEST_CASE("the lesson's buttons are in its language") {
   const scenario::Lesson lesson = scenario::find_lesson("pinned-vs-pageable", "de");
-  for (const char* word :
-       {"Next", "Back", "Skip", "Hint", "Show me", "Explore from here", "Predict", "Answer",
-        "Run both", "All lessons", "Click the span in the timelines", "about {} min left",
-        "your guess", "The lecturer's notes"}) {
+  for (const char* word : {"Next",
+                           "Back",
+                           "Skip",
+                           "Hint",
+                           "Show me",
+                           "Explore from here",
+                           "Predict",
+                           "Answer",
+                           "Run both",
+                           "All lessons",
+                           "Click the span in the timelines",
+                           "about {} min left",
+                           "your guess",
+                           "your guess: right",
+                           "the room's guess",
+                           "the room's guess: right",
+                           "what happened",
+                           "your answer",
+                           "your answer: right",
+                           "the room's answer",
+                           "the room's answer: right",
+                           "right",
+                           "1 to {}: hands",
+                           "The lecturer's notes"}) {
     CAPTURE(word);
     CHECK(lesson.say(word) != word);
   }

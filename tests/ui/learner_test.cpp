@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/temporary_folder.h"
 #include "scenario/grade.h"
 #include "scenario/learner.h"
@@ -150,6 +151,62 @@ TEST_CASE("a lesson that was left goes on where it was left, with its runs") {
   workspace.set_student("Ada");  // another's seed: another's lesson
   workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
   CHECK(workspace.lesson()->progress.step() == 0);
+}
+
+TEST_CASE("a link into a lesson that is finished shows its answers, and they stay as they are") {
+  const test::TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.set_student("Ada");
+  workspace.keep_learner_in(folder.path());
+  take_lesson(workspace, 0);
+  const auto file = workspace.learner().file_of("pinned-vs-pageable");
+  const std::string given = read_file(file, 1 << 20);
+  const auto walk_on = [&] {
+    for (int i = 0; i < 8; ++i) {
+      if (workspace.lesson()->step().question && !workspace.lesson()->progress.can_go_on())
+        workspace.skip_question();
+      workspace.next_step();
+      workspace.keep_answers();
+    }
+  };
+  for (const bool in_front_of_a_room : {false, true}) {
+    workspace.present.on = in_front_of_a_room;
+    workspace.open_link(scenario::parse_link("trainscope:1?lesson=pinned-vs-pageable&step=5"));
+    wait_until_idle(workspace);
+    CHECK(workspace.lesson()->progress.step() == 4);
+    CHECK(workspace.lesson()->progress.answer(3).skipped == in_front_of_a_room);
+    CHECK((workspace.lesson()->progress.answer(1).option == 0) == !in_front_of_a_room);
+    walk_on();
+    CHECK(workspace.lesson()->progress.finished());
+    CHECK(read_file(file, 1 << 20) == given);
+    CHECK_FALSE(workspace.learner().under_way("pinned-vs-pageable"));
+  }
+  CHECK_THAT(workspace.learner().fault(), Catch::Equals(""));
+}
+
+TEST_CASE("a question that a link went past is not answered, and comes when the lesson is opened") {
+  const test::TemporaryFolder folder;
+  Workspace workspace([] {});
+  workspace.keep_learner_in(folder.path());
+  workspace.open_link(scenario::parse_link("trainscope:1?lesson=pinned-vs-pageable&step=4"));
+  wait_until_idle(workspace);
+  workspace.keep_answers();
+  CHECK(workspace.learner().records().empty());
+  workspace.skip_question();
+  for (int i = 0; i < 8; ++i) {
+    workspace.next_step();
+    if (workspace.lesson()->step().kind == scenario::StepKind::kRecap) answer(workspace, 0);
+  }
+  CHECK(workspace.lesson()->progress.finished());
+  CHECK_FALSE(workspace.learner().records().at("pinned-vs-pageable").finished);
+  const auto kept = workspace.learner().under_way("pinned-vs-pageable");
+  REQUIRE(kept);
+  CHECK_FALSE(kept->find("predict"));
+  CHECK(kept->find("find")->answer.skipped);
+  workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  CHECK(workspace.lesson()->step().id == "predict");
+  CHECK_FALSE(workspace.lesson()->progress.answer(1).committed);
+  CHECK(workspace.lesson()->progress.answer(3).skipped);
 }
 
 TEST_CASE("answers that cannot be kept are a sentence, and the lesson goes on") {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "ui/app/comparison.h"
+#include "ui/app/lesson_card.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/timelines.h"
@@ -85,6 +86,11 @@ TEST_CASE("a lesson in front of a room is taught with the number keys and the sp
     for (std::size_t side = 0; side < 2; ++side) CHECK(lanes_shown(*driver, side) == lanes);
     if (lanes < Present::kLanes) REQUIRE(press(*driver, ImGuiKey_Space));
   }
+  // What was guessed is looked at once the lanes have been.
+  CHECK(card_of(driver->workspace()).recaps.empty());
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  REQUIRE(card_of(driver->workspace()).recaps.size() == 1);
+  CHECK(card_of(driver->workspace()).recaps[0].question.options[1].tag.starts_with("the room's"));
   CHECK(driver->workspace().present.causes == 0);
   const scenario::Sides sides = driver->workspace().current_sides();
   const std::size_t causes =
@@ -100,9 +106,47 @@ TEST_CASE("a lesson in front of a room is taught with the number keys and the sp
   REQUIRE(press(*driver, ImGuiKey_Space));
   CHECK(lesson.progress.step() == here + 1);
 
+  // The span that is asked for, and then on.
+  REQUIRE(lesson.step().question->kind == scenario::QuestionKind::kFindSpan);
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK(lesson.shown);
+  CHECK(lesson.progress.answer(here + 1).committed);
+  CHECK_FALSE(driver->workspace().playhead.playing);
+  keep_picture(*driver, "present found");
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK(lesson.progress.step() == here + 2);
+
   REQUIRE(press(*driver, ImGuiKey_F5));
   CHECK(driver->app().theme_mode() == ThemeMode::kDark);
   CHECK(lanes_shown(*driver, 0) > Present::kLanes);
+}
+
+TEST_CASE("Space goes past a number that no hand can show, and tells it after the run") {
+  REQUIRE_DRIVER(driver, 1920, 1080);
+  driver->workspace().open_lesson(scenario::find_lesson("checkpointing"));
+  driver->app().set_present(true);
+  driver->settle();
+  LessonModel& lesson = *driver->workspace().lesson();
+  const auto asks_for_number = [&] {
+    return lesson.step().question &&
+           lesson.step().question->kind == scenario::QuestionKind::kNumber;
+  };
+  for (int i = 0; i < 12 && !asks_for_number(); ++i) {
+    if (lesson.step().question && lesson.progress.answer(lesson.progress.step()).option < 0)
+      REQUIRE(press(*driver, ImGuiKey_1));
+    REQUIRE(press(*driver, ImGuiKey_Space));
+  }
+  REQUIRE(asks_for_number());
+  const std::size_t asked = lesson.progress.step();
+  REQUIRE(press(*driver, ImGuiKey_Space));
+  CHECK(lesson.progress.answer(asked).skipped);
+  CHECK_FALSE(driver->workspace().playhead.playing);
+  for (int i = 0; i < 12 && !driver->workspace().present.verdict; ++i)
+    REQUIRE(press(*driver, ImGuiKey_Space));
+  const LessonCard card = card_of(driver->workspace());
+  REQUIRE(card.recaps.size() == 2);
+  CHECK(card.recaps[1].question.verdict.find("The run says") != std::string::npos);
+  keep_picture(*driver, "present number");
 }
 
 TEST_CASE("a room sees the same at 4K, twice as large in pixels") {

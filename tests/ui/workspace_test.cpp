@@ -103,7 +103,7 @@ TEST_CASE("the guess of a ratio is drawn where B would end") {
   workspace.run_lesson();
   wait_until_idle(workspace);
   const LessonModel& lesson = *workspace.lesson();
-  REQUIRE(predicted_step(lesson) == std::size_t{1});
+  REQUIRE(predicted_steps(lesson) == std::vector<std::size_t>{1});
   const scenario::Sides sides = workspace.lesson_sides();
   const auto range = guess_in_b(*lesson.lesson.steps[1].question, lesson.progress.answer(1), sides);
   REQUIRE(range);

@@ -32,7 +32,8 @@ const std::vector<ActionInfo>& actions() {
       {"present.toggle", "Present", "F5",
        "For a room: large type, few lanes, one thing after another; again: back."},
       {"present.reveal", "Reveal the next", "",
-       "Space, while presenting: the room's answer, the run, a lane, a cause, the next step."},
+       "Space, while presenting: the room's answer, the run, a lane, the span, a cause, the next "
+       "step."},
       {"present.clear_hands", "Count the hands again", "0", "Begin at no hands for any option."},
       {"machine.laptop", "On a laptop's GPU", "L",
        "Both sides on a laptop, to explore; Escape brings the lesson back."},

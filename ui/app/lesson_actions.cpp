@@ -99,8 +99,10 @@ void add_present(std::vector<Binding>& table) {
       {"present.reveal",
        [](const Application& app) { return next_reveal(app.workspace()) != Reveal::kNothing; },
        [](Application& app) {
+         const Reveal next = next_reveal(app.workspace());
          // A cause is revealed where it is seen.
-         if (next_reveal(app.workspace()) == Reveal::kCause) app.show_panel("compare");
+         if (next == Reveal::kCause) app.show_panel("compare");
+         if (next == Reveal::kSpan) return app.show_me();
          reveal_next(app.workspace());
        }});
   table.push_back({"present.clear_hands",

@@ -58,6 +58,10 @@ std::optional<bool> is_right_choice(const Step& step, const scenario::Answer& an
 
 }  // namespace
 
+bool is_answered(const LessonModel& lesson, std::size_t step) {
+  return lesson.progress.answer(step).committed && !lesson.passed_over.contains(step);
+}
+
 scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKnobs& base,
                              const std::string& student) {
   const scenario::Sides sides = sides_of(lesson);
@@ -69,10 +73,11 @@ scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKn
     const Step& step = lesson.lesson.steps[i];
     const scenario::StepAnswer* noted = lesson.noted.find(step.id);
     const scenario::Answer& answer = lesson.progress.answer(i);
-    if (!noted && !answer.committed) continue;
+    const bool answered = is_answered(lesson, i);
+    if (!noted && !answered) continue;
     scenario::StepAnswer& given = answers.at(step.id);
     if (noted) given = *noted;
-    if (answer.committed) given.answer = answer;
+    if (answered) given.answer = answer;
     if (step.question && given.answer.number) given.unit = unit_of(*step.question, sides);
   }
   return answers;
@@ -81,7 +86,7 @@ scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKn
 scenario::LessonRecord record_of(const LessonModel& lesson) {
   const scenario::Sides sides = sides_of(lesson);
   scenario::LessonRecord record;
-  record.finished = lesson.progress.finished();
+  record.finished = lesson.progress.finished() && lesson.passed_over.empty();
   for (std::size_t i = 0; i < lesson.lesson.steps.size(); ++i) {
     const Step& step = lesson.lesson.steps[i];
     if (step.question && step.question->kind != QuestionKind::kText) {
@@ -91,7 +96,7 @@ scenario::LessonRecord record_of(const LessonModel& lesson) {
       if (answer.committed && right.value_or(false)) ++record.points;
       const bool tells =
           step.kind == scenario::StepKind::kPredict || step.kind == scenario::StepKind::kRecap;
-      if (tells && answer.committed && !right.value_or(true)) record.missed = true;
+      if (tells && is_answered(lesson, i) && !right.value_or(true)) record.missed = true;
     }
     if (!scenario::task_of(step)) continue;
     ++record.of;

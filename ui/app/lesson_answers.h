@@ -10,6 +10,9 @@
 
 namespace trainscope::ui {
 
+// The step's question has an answer, or was skipped; not where a link went past it.
+bool is_answered(const LessonModel& lesson, std::size_t step);
+
 // All answers given so far. `base`: the knobs that the lesson was opened with beyond its own.
 scenario::Answers answers_of(const LessonModel& lesson, const scenario::TurnedKnobs& base,
                              const std::string& student);

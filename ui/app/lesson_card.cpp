@@ -50,16 +50,9 @@ class Filler {
   const Sides& sides() const { return sides_; }
   bool known() const { return known_ && !sides_.empty(); }
 
-  std::string operator()(const std::string& text) {
-    const char decimal = lesson_->decimal();
-    if (!known()) return scenario::fill_in_known(text, configs_.sides, decimal);
-    try {
-      return scenario::fill_in(text, sides_, decimal);
-    } catch (const Error& error) {
-      note(error);
-      return scenario::fill_in_known(text, sides_, decimal);
-    }
-  }
+  std::string operator()(const std::string& text) { return filled(text, sides_); }
+  // What a step asks stays as it was asked, whatever knobs are turned since.
+  std::string as_asked(const std::string& text) { return filled(text, own_); }
   std::string say(std::string_view english) const { return lesson_->say(english); }
   void note(const Error& error) {
     if (std::ranges::any_of(sides_,
@@ -80,6 +73,17 @@ class Filler {
   }
 
  private:
+  std::string filled(const std::string& text, const Sides& sides) {
+    const char decimal = lesson_->decimal();
+    if (!known_ || sides.empty()) return scenario::fill_in_known(text, configs_.sides, decimal);
+    try {
+      return scenario::fill_in(text, sides, decimal);
+    } catch (const Error& error) {
+      note(error);
+      return scenario::fill_in_known(text, sides, decimal);
+    }
+  }
+
   ConfigsAlone configs_;
   Sides own_;  // the lesson's runs; empty: not there yet
   Sides sides_;
@@ -118,7 +122,8 @@ void add_verdict(QuestionCard& card, const Question& question, const Answer& ans
   }
 }
 
-QuestionCard question_card(const Question& question, const Answer& answer, Filler& filler) {
+QuestionCard question_card(const Step& step, const Answer& answer, Filler& filler, bool room) {
+  const Question& question = *step.question;
   QuestionCard card;
   card.kind = question.kind;
   card.open = !answer.committed;
@@ -135,21 +140,28 @@ QuestionCard question_card(const Question& question, const Answer& answer, Fille
     card.entry.unit = filler.say(card.entry.unit);
   }
   if (answer.committed && filler.known()) add_verdict(card, question, answer, filler);
+  for (OptionCard& option : card.options)
+    option.tag = option_tag(option, name_of(step.kind), card.open, room);
   return card;
 }
 
-// The prediction is looked back at on the run step, once it is over, and on the one after it.
-void add_recap(LessonCard& card, const LessonModel& model, Filler& filler) {
-  const auto predicted = predicted_step(model);
+// Predictions are looked back at on the run step, once it is over, and on the one after it. A room
+// sees the lanes first. What nobody guessed is told to a room alone: there it was asked aloud.
+void add_recaps(LessonCard& card, const Workspace& workspace, Filler& filler) {
+  const LessonModel& model = *workspace.lesson();
+  const Present& present = workspace.present;
   const std::size_t now = model.progress.step();
-  if (!predicted || !filler.known() || *predicted >= now) return;
+  const bool at_run = model.step().kind == StepKind::kRun;
   const bool after_run = now > 0 && model.lesson.steps[now - 1].kind == StepKind::kRun;
-  if (model.step().kind != StepKind::kRun && !after_run) return;
-  const Step& step = model.lesson.steps[*predicted];
-  const Answer& answer = model.progress.answer(*predicted);
-  if (answer.skipped) return;
-  card.recap_text = filler(step.text);
-  card.recap = question_card(*step.question, answer, filler);
+  if (!filler.known() || (!at_run && !after_run)) return;
+  if (owes_verdict(workspace)) return;
+  for (const std::size_t at : predicted_steps(model)) {
+    const Step& step = model.lesson.steps[at];
+    const Answer& answer = model.progress.answer(at);
+    if (at >= now || (answer.skipped && !present.on)) continue;
+    card.recaps.push_back(
+        {filler(step.text), question_card(step, answer, filler, present.on), filler(step.explain)});
+  }
 }
 
 bool is_true(const scenario::Expression& expression, const Sides& sides) {
@@ -198,13 +210,24 @@ int minutes_left(const LessonModel& model) {
 
 }  // namespace
 
-std::optional<std::size_t> predicted_step(const LessonModel& model) {
+std::vector<std::size_t> predicted_steps(const LessonModel& model) {
+  std::vector<std::size_t> made;
   for (std::size_t i = 0; i < model.lesson.steps.size(); ++i) {
     const Step& step = model.lesson.steps[i];
     if (step.kind == StepKind::kPredict && step.question && model.progress.answer(i).committed)
-      return i;
+      made.push_back(i);
   }
-  return std::nullopt;
+  return made;
+}
+
+std::string_view option_tag(const OptionCard& option, std::string_view kind, bool open, bool room) {
+  const bool guess = kind == name_of(StepKind::kPredict);
+  if (!option.chosen) return !option.right ? "" : guess ? "what happened" : "right";
+  if (open) return "";
+  if (room && option.right) return guess ? "the room's guess: right" : "the room's answer: right";
+  if (room) return guess ? "the room's guess" : "the room's answer";
+  if (option.right) return guess ? "your guess: right" : "your answer: right";
+  return guess ? "your guess" : "your answer";
 }
 
 std::string_view verdict_title(std::string_view kind, bool right) {
@@ -237,13 +260,13 @@ LessonCard card_of(const Workspace& workspace) {
   Filler filler(workspace, card);
   card.kind = model.lesson.say(scenario::title_of(step.kind));
   card.caveat = filler.caveat();
-  card.text = filler(step.text);
-  card.hint = filler(step.hint);
+  card.text = filler.as_asked(step.text);
+  card.hint = filler.as_asked(step.hint);
   card.minutes_left = minutes_left(model);
   if (step.question)
-    card.question =
-        question_card(*step.question, model.progress.answer(model.progress.step()), filler);
-  add_recap(card, model, filler);
+    card.question = question_card(step, model.progress.answer(model.progress.step()), filler,
+                                  workspace.present.on);
+  add_recaps(card, workspace, filler);
   add_goal(card, workspace);
   if (!step.explain.empty() && explain_may_be_seen(card, model))
     card.explain = filler(step.explain);

@@ -16,8 +16,9 @@ struct OptionCard {
   std::string text;
   int number = 0;  // of the question's options
   bool chosen = false;
-  bool right = false;  // known to be right: only once the result may be seen
-  bool wrong = false;  // chosen, and known to be wrong
+  bool right = false;      // known to be right: only once the result may be seen
+  bool wrong = false;      // chosen, and known to be wrong
+  std::string_view tag{};  // what the words stand beside: "your guess", in English; empty: nothing
 };
 
 // How a number is asked for: value in the box times factor is in the expected quantity's unit.
@@ -37,17 +38,22 @@ struct QuestionCard {
   std::string verdict;        // Markdown
 };
 
+// A prediction that is looked back at: its question, how it turned out, and why.
+struct LookBack {
+  std::string text;  // Markdown
+  QuestionCard question;
+  std::string explain;  // Markdown
+};
+
 struct LessonCard {
   std::string kind;    // "Predict"
   std::string caveat;  // why the text need not hold on this machine; empty: it does
   std::string text;    // Markdown
   std::optional<QuestionCard> question;
-  // The prediction, looked back at right after the run: its question and how it turned out.
-  std::string recap_text;
-  std::optional<QuestionCard> recap;
-  std::string hint;     // Markdown
-  std::string explain;  // Markdown; empty until it may be seen
-  std::string goal;     // "done" or what is to be reached; empty: none
+  std::vector<LookBack> recaps;  // the predictions that were made, right after the run
+  std::string hint;              // Markdown
+  std::string explain;           // Markdown; empty until it may be seen
+  std::string goal;              // "done" or what is to be reached; empty: none
   bool goal_reached = false;
   std::string error;                   // a fault of the lesson, as a sentence
   std::optional<LessonEnding> ending;  // why figures are missing that no fault of it leaves out
@@ -57,8 +63,12 @@ struct LessonCard {
 
 LessonCard card_of(const Workspace& workspace);
 
-// The prediction made: the step's number and its answer; nothing before one is committed.
-std::optional<std::size_t> predicted_step(const LessonModel& model);
+// The steps whose prediction is made, in their order.
+std::vector<std::size_t> predicted_steps(const LessonModel& model);
+
+// Whose answer an option is, and what became of it; empty: it is neither chosen nor right. `open`:
+// it may still be answered. Words to be said in the lesson's language.
+std::string_view option_tag(const OptionCard& option, std::string_view kind, bool open, bool room);
 
 // Above the verdict on a question of a step of that kind ("predict"): what the run decides, or, of
 // what is said back, whether it is right. Words to be said in the lesson's language.

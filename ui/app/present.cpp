@@ -7,6 +7,7 @@
 
 #include "trace/ranks.h"
 #include "ui/app/comparison.h"
+#include "ui/app/lesson_card.h"
 #include "ui/app/telling_ranks.h"
 #include "ui/app/workspace.h"
 
@@ -31,12 +32,16 @@ constexpr LaneKind kInOrder[] = {LaneKind::kStream,     LaneKind::kCopyEngine,
                                  LaneKind::kHostThread, LaneKind::kCollective,
                                  LaneKind::kStaging,    LaneKind::kLoader};
 
-const scenario::Question* open_choice(const Workspace& workspace) {
+const scenario::Question* open_question(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   if (!lesson || workspace.forked() || !lesson->step().question) return nullptr;
-  const scenario::Question& question = *lesson->step().question;
   const bool open = !lesson->progress.answer(lesson->progress.step()).committed;
-  return open && question.kind == scenario::QuestionKind::kChoice ? &question : nullptr;
+  return open ? &*lesson->step().question : nullptr;
+}
+
+const scenario::Question* open_choice(const Workspace& workspace) {
+  const scenario::Question* question = open_question(workspace);
+  return question && question->kind == scenario::QuestionKind::kChoice ? question : nullptr;
 }
 
 // Causes stand between the two totals of the waterfall.
@@ -192,6 +197,7 @@ void fill_up(const RoomSides& sides, std::vector<RoomLanes>& taken) {
 
 void Present::reveal_all() {
   lanes = kLanes;
+  verdict = true;
   causes = std::numeric_limits<std::size_t>::max();
 }
 
@@ -236,19 +242,44 @@ std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace) {
   return lanes_for_a_room(sides, workspace.lesson()->lesson);
 }
 
+bool owes_verdict(const Workspace& workspace) {
+  const LessonModel* lesson = workspace.lesson();
+  return workspace.present.on && !workspace.present.verdict && lesson && workspace.revealed() &&
+         lesson->step().kind == scenario::StepKind::kRun && !predicted_steps(*lesson).empty();
+}
+
 Reveal next_reveal(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   const Present& present = workspace.present;
   if (!present.on || !lesson || workspace.forked() || workspace.busy()) return Reveal::kNothing;
   if (open_choice(workspace))
     return present.most_hands(lesson->progress.step()) > 0 ? Reveal::kAnswer : Reveal::kHands;
+  const scenario::Question* question = open_question(workspace);
+  const bool asks_for_span = question && question->kind == scenario::QuestionKind::kFindSpan;
+  if (question && !asks_for_span) return Reveal::kAnswer;
   if (workspace.can_run()) return Reveal::kRun;
   if (present.lanes < lanes_of(workspace)) return Reveal::kLane;
+  if (owes_verdict(workspace)) return Reveal::kVerdict;
+  if (asks_for_span && workspace.revealed()) return Reveal::kSpan;
   if (present.causes < causes_of(workspace)) return Reveal::kCause;
   const bool on = lesson->progress.can_go_on() &&
                   lesson->progress.step() + 1 < lesson->progress.steps() && !lesson->run_asked;
   return on ? Reveal::kStep : Reveal::kNothing;
 }
+
+namespace {
+
+// The option with most hands, or what was typed; where nothing was, the room goes on without.
+void take_answer(Workspace& workspace) {
+  scenario::Progress& progress = workspace.lesson()->progress;
+  if (open_choice(workspace)) {
+    const std::vector<int>& hands = workspace.present.hands[progress.step()];
+    progress.choose(static_cast<int>(std::max_element(hands.begin(), hands.end()) - hands.begin()));
+  }
+  progress.can_commit() ? progress.commit() : workspace.skip_question();
+}
+
+}  // namespace
 
 void reveal_next(Workspace& workspace) {
   Present& present = workspace.present;
@@ -260,19 +291,20 @@ void reveal_next(Workspace& workspace) {
           "Count hands first: key 1 for the first option, 2 for the second, and so on; 0 begins "
           "again.");
       break;
-    case Reveal::kAnswer: {
-      scenario::Progress& progress = workspace.lesson()->progress;
-      const std::vector<int>& hands = present.hands[progress.step()];
-      progress.choose(
-          static_cast<int>(std::max_element(hands.begin(), hands.end()) - hands.begin()));
-      progress.commit();
+    case Reveal::kAnswer:
+      take_answer(workspace);
       break;
-    }
     case Reveal::kRun:
       workspace.run_lesson();
       break;
     case Reveal::kLane:
       ++present.lanes;
+      break;
+    case Reveal::kVerdict:
+      present.verdict = true;
+      break;
+    case Reveal::kSpan:
+      workspace.skip_question();  // being shown is not finding
       break;
     case Reveal::kCause:
       ++present.causes;

@@ -1,6 +1,7 @@
 // A lesson in front of a room: hands are counted for each option of a question, and what there is
 // to see comes one after another. Space reveals the next: the room's answer, the run, lane after
-// lane, cause after cause of the difference, the next step.
+// lane, what became of the predictions, the span that is asked for, cause after cause of the
+// difference, the next step.
 //
 // Pure; the panels draw it, the actions drive it.
 #pragma once
@@ -26,6 +27,7 @@ struct Present {
   bool on = false;
   std::map<std::size_t, std::vector<int>> hands;  // by step of the lesson, then option
   std::size_t lanes = 1;                          // of each side that are shown
+  bool verdict = false;                           // on the predictions is shown
   std::size_t causes = 0;                         // of the difference that are shown
 
   // Everything but whether it is on, as at a lesson's start.
@@ -60,8 +62,22 @@ std::vector<RoomLanes> lanes_for_a_room(const RoomSides& sides, const scenario::
 // The same of what the workspace shows.
 std::vector<RoomLanes> lanes_for_a_room(const Workspace& workspace);
 
-// What Space does next. kHands: hands are to be counted before.
-enum class Reveal : std::uint8_t { kNothing, kHands, kAnswer, kRun, kLane, kCause, kStep };
+// The run has decided predictions, and the room that made them looks at lanes before it hears how.
+bool owes_verdict(const Workspace& workspace);
+
+// What Space does next. kHands: hands are to be counted before. kAnswer: of a number or of words
+// what was typed counts, or nothing. kSpan: the one that is asked for; the application shows it.
+enum class Reveal : std::uint8_t {
+  kNothing,
+  kHands,
+  kAnswer,
+  kRun,
+  kLane,
+  kVerdict,
+  kSpan,
+  kCause,
+  kStep
+};
 Reveal next_reveal(const Workspace& workspace);
 // Does it; with kHands it says so.
 void reveal_next(Workspace& workspace);

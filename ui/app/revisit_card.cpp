@@ -21,6 +21,7 @@ std::vector<OptionCard> options_of(const Revisit& revisit) {
     card.chosen = card.number == revisit.chosen();
     card.right = revisit.answered() && option.right;
     card.wrong = revisit.answered() && card.chosen && !option.right;
+    card.tag = option_tag(card, revisit.question()->question.kind, !revisit.answered(), false);
     cards.push_back(std::move(card));
   }
   return cards;

@@ -57,6 +57,9 @@ struct LessonModel {
   scenario::Answers noted;
   // Steps whose choice the record of the learner has been told of.
   std::set<std::string, std::less<>> told;
+  // Steps whose question a link went past: nobody was asked, so nothing is kept of them.
+  std::set<std::size_t> passed_over;
+  bool kept = true;  // false: the answers of an attempt that is finished, looked at again
 };
 
 // A run put aside as it was.
@@ -294,6 +297,8 @@ class Workspace {
   program::Config base_config(std::size_t side) const;
   void open_configs(const scenario::Link& link);
   void open_lesson_at(scenario::Lesson lesson, const scenario::Link& link);
+  // The attempt is by this student, with the seed and the machine that the lesson has now.
+  bool is_of_this(const std::optional<scenario::Answers>& answers) const;
   void turn_as_linked();
   void remember(const std::string& what);
   void restore(const ConfigHistory::State& configs);

@@ -16,7 +16,11 @@ namespace trainscope::ui {
 void Workspace::open_lesson(scenario::Lesson lesson) {
   show_lesson(std::move(lesson));
   const auto answers = learner_.under_way(lesson_->lesson.id);
-  if (answers && answers->student == student_ && answers->knobs == opened_with()) resume(*answers);
+  if (is_of_this(answers)) resume(*answers);
+}
+
+bool Workspace::is_of_this(const std::optional<scenario::Answers>& answers) const {
+  return answers && answers->student == student_ && answers->knobs == opened_with();
 }
 
 void Workspace::restart_lesson() {
@@ -48,12 +52,13 @@ bool is_of(const scenario::StepAnswer& answer, const scenario::Step& step) {
 
 }  // namespace
 
-// At a step, or else at the first one after the last answer. Questions before it that have no
-// answer are skipped; the runs before it, which were seen, are made again.
+// At a step, and then questions before it that have no answer are passed over; or else at the first
+// one after the last answer, but no later than at a question without one. The runs before it, which
+// were seen, are made again.
 void Workspace::resume(const scenario::Answers& answers, std::optional<std::size_t> at) {
   const std::vector<scenario::Step>& steps = lesson_->lesson.steps;
   std::vector<scenario::Answer> given(steps.size());
-  std::size_t reached = 0;
+  std::size_t reached = 0, unanswered = steps.size();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const scenario::StepAnswer* answer = answers.find(steps[i].id);
     if (answer && is_of(*answer, steps[i])) {
@@ -62,13 +67,15 @@ void Workspace::resume(const scenario::Answers& answers, std::optional<std::size
       if (answer->answer.committed || answer->knobs) reached = i + 1;
     } else if (at && i < *at && steps[i].question) {
       given[i].committed = given[i].skipped = true;
+      lesson_->passed_over.insert(i);
     }
+    if (steps[i].question && !given[i].committed) unanswered = std::min(unanswered, i);
   }
   const std::size_t run = scenario::run_step(lesson_->lesson);
   // What was decided in the attempt that goes on is no news.
   for (const scenario::StepAnswer& answer : answers.steps)
     if (reached > run && answer.answer.committed) lesson_->told.insert(answer.step);
-  lesson_->progress.resume(std::move(given), at.value_or(reached));
+  lesson_->progress.resume(std::move(given), at.value_or(std::min(reached, unanswered)));
   if (lesson_->progress.step() <= run) return;
   lesson_->run_asked = true;
   for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
@@ -159,11 +166,11 @@ void Workspace::keep_learner_in(std::filesystem::path folder) {
 }
 
 void Workspace::keep_answers() {
-  if (!lesson_) return;
+  if (!lesson_ || !lesson_->kept) return;
   const LessonModel& model = *lesson_;
   std::size_t committed = 0;
   for (std::size_t i = 0; i < model.progress.steps(); ++i)
-    committed += model.progress.answer(i).committed ? 1 : 0;
+    committed += is_answered(model, i) ? 1 : 0;
   const GivenAnswers given{committed, model.noted.steps.size(), model.progress.step(),
                            model.progress.revealed()};
   if (given == kept_ || (committed == 0 && model.noted.steps.empty())) return;

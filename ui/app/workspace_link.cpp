@@ -66,11 +66,20 @@ void Workspace::open_configs(const scenario::Link& link) {
     run_config(i, i == 0 ? link.knobs.a : link.knobs.b);
 }
 
-// Questions are as the learner answered them in an attempt of their own.
+// Questions are as the learner answered them in an attempt of their own. One that is finished is
+// looked at and stays as it is; in front of a room its answers would give away what is asked there.
 void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
   const std::size_t step = step_of(link, lesson);
   show_lesson(std::move(lesson));
-  const auto own = learner_.under_way(lesson_->lesson.id);
+  std::optional<scenario::Answers> own = learner_.under_way(lesson_->lesson.id);
+  if (!is_of_this(own)) {
+    own = learner_.finished(lesson_->lesson.id);
+    lesson_->kept = !is_of_this(own);
+    if (lesson_->kept || present.on) own.reset();
+    if (!lesson_->kept && !present.on)
+      notice = lesson_->lesson.say(
+          "You have finished this lesson. Your answers are shown as you gave them, and stay so.");
+  }
   resume(own.value_or(scenario::Answers()), step);
   linked_ = link.knobs;
 }

@@ -58,7 +58,9 @@ void Workspace::reload(scenario::Lesson again) {
   const scenario::Answers answers = answers_of(*lesson_, opened_with(), student_);
   const std::string here = lesson_->step().id;
   const std::size_t number = lesson_->progress.step();
+  const bool kept = lesson_->kept;
   show_lesson(std::move(again));
+  lesson_->kept = kept;
   const auto& steps = lesson_->lesson.steps;
   const auto found = std::find_if(steps.begin(), steps.end(),
                                   [&](const scenario::Step& step) { return step.id == here; });

@@ -197,7 +197,8 @@ void draw_compare(const PanelContext& context, ComparePanel& panel, const char* 
   options.open = open;
   options.padded = false;
   options.scrolls = false;
-  options.secondary = both ? panel.comparison.headline : known ? "" : "after the run";
+  const bool told = both && !owes_verdict(workspace);
+  options.secondary = told ? panel.comparison.headline : known ? "" : "after the run";
   if (begin_panel(context.theme, name, options))
     draw_part(context.theme, workspace, panel, known, part);
   end_panel();

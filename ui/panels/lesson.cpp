@@ -20,6 +20,27 @@ namespace {
 
 using scenario::QuestionKind;
 
+// What the learner's last act has brought onto the card, from `top` to the cursor, is to come into
+// sight; not what stands there when the step is entered.
+void note_news(LessonPanel& panel, News piece, const std::string& words, float top) {
+  std::string& before = panel.said.at(static_cast<std::size_t>(piece));
+  if (words == before) return;
+  before = words;
+  if (words.empty() || panel.fresh) return;
+  panel.news = {top, ImGui::GetCursorPosY()};
+  panel.news_frames = 3;  // the buttons may find another place first
+}
+
+void bring_news_into_sight(const PanelContext& context, LessonPanel& panel) {
+  panel.fresh = false;
+  if (panel.news_frames == 0) return;
+  --panel.news_frames;
+  context.ask("animate");
+  const float margin = context.theme.px(8);
+  ImGui::SetScrollY(scroll_to_show(panel.news.top - margin, panel.news.bottom + margin,
+                                   ImGui::GetScrollY(), ImGui::GetWindowHeight()));
+}
+
 void draw_choice(const PanelContext& context, const QuestionCard& card) {
   LessonModel& model = *context.workspace.lesson();
   scenario::Progress& progress = model.progress;
@@ -49,6 +70,11 @@ void draw_number(const PanelContext& context, LessonPanel& panel, const Question
     const double number = std::strtod(panel.number.c_str(), &rest);
     if (rest != panel.number.c_str()) progress.enter(number * card.entry.factor);
   }
+  // In front of a room no hand goes to the mouse: Enter says that this is the room's number.
+  const bool entered = ImGui::IsKeyPressed(ImGuiKey_Enter, false) ||
+                       ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  if (context.workspace.present.on && ImGui::IsItemDeactivated() && entered)
+    context.ask("lesson.predict");
   ImGui::EndDisabled();
   ImGui::PopFont();
   ImGui::SameLine();
@@ -65,8 +91,14 @@ void draw_words_field(const PanelContext& context, LessonPanel& panel, const Que
   ImGui::EndDisabled();
 }
 
-void draw_verdict(const Theme& theme, const LessonModel& model, const QuestionCard& card) {
+// What a room has not guessed it is told all the same.
+void draw_verdict(const Theme& theme, const LessonModel& model, const QuestionCard& card,
+                  bool room) {
   const scenario::Lesson& lesson = model.lesson;
+  if (card.skipped && room && !card.verdict.empty()) {
+    notice_card(theme, Tone::kPlain, lesson.say("To compare with"), card.verdict);
+    return;
+  }
   if (card.skipped) {
     notice_card(theme, Tone::kPlain, lesson.say("Skipped"), card.right ? card.verdict : "");
     return;
@@ -84,6 +116,8 @@ void draw_verdict(const Theme& theme, const LessonModel& model, const QuestionCa
 void draw_question(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
   const QuestionCard& question = *card.question;
   const LessonModel& model = *context.workspace.lesson();
+  const bool room = context.workspace.present.on;
+  const float top = ImGui::GetCursorPosY();
   switch (question.kind) {
     case QuestionKind::kChoice:
       draw_choice(context, question);
@@ -98,24 +132,38 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
       if (question.open)
         notice_card(context.theme, Tone::kPlain,
                     model.lesson.say("Click the span in the timelines"), model.remark);
-      else if (!question.skipped)
+      else if (!question.skipped || (room && model.shown))
         notice_card(context.theme, Tone::kGood, model.lesson.say("That is the one."), "");
+      note_news(panel, News::kRemark, model.remark, top);
       return;
   }
-  if (!question.open) draw_verdict(context.theme, model, question);
+  if (question.open) return;
+  const float verdict_top = ImGui::GetCursorPosY();
+  draw_verdict(context.theme, model, question, room);
+  note_news(panel, News::kVerdict, question.verdict + (question.right ? "." : ""), verdict_top);
 }
 
-// Right after the run: what was asked, what was guessed, what happened.
-void draw_recap(const Theme& theme, const LessonModel& model, const LessonCard& card) {
-  markdown(theme, card.recap_text, {.size = theme.size.small, .color = theme.muted});
-  ImGui::PushID("recap");
+// Right after the run: what was asked, what was guessed, what happened, and why.
+void draw_look_back(const Theme& theme, const LessonModel& model, const LookBack& recap) {
+  const MarkdownStyle small{.size = theme.size.small, .color = theme.muted};
+  markdown(theme, recap.text, small);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, theme.px(8)));
-  for (const OptionCard& option : card.recap->options)
+  for (const OptionCard& option : recap.question.options)
     if (option.chosen || option.right) option_card(theme, model.lesson, option, false);
   ImGui::PopStyleVar();
-  if (!card.recap->verdict.empty())
-    markdown(theme, card.recap->verdict, {.size = theme.size.small, .color = theme.muted});
-  ImGui::PopID();
+  if (!recap.question.verdict.empty()) markdown(theme, recap.question.verdict, small);
+  if (!recap.explain.empty()) markdown(theme, recap.explain, small);
+}
+
+void draw_recaps(const Theme& theme, const LessonModel& model, const LessonCard& card) {
+  for (std::size_t i = 0; i < card.recaps.size(); ++i) {
+    if (i > 0) separator(theme, theme.px(4));
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::PushID("recap");
+    draw_look_back(theme, model, card.recaps[i]);
+    ImGui::PopID();
+    ImGui::PopID();
+  }
 }
 
 void draw_heard(const Theme& theme, const LessonModel& model) {
@@ -153,9 +201,17 @@ void draw_limits(const PanelContext& context, const LessonModel& model) {
 // that a question of before waits on the last card.
 std::string foot_words(const Workspace& workspace, const LessonCard& card) {
   const scenario::Lesson& lesson = workspace.lesson()->lesson;
-  if (workspace.present.on && !workspace.forked())
-    return lesson.say("Space: next") + "   " + find_action("layout.code")->shortcut + ": " +
-           lesson.say("code");
+  if (workspace.present.on && !workspace.forked()) {
+    std::string words = find_action("layout.code")->shortcut + ": " + lesson.say("code");
+    const Reveal next = next_reveal(workspace);
+    if (next == Reveal::kHands)
+      words = fmt::format(fmt::runtime(lesson.say("1 to {}: hands")),
+                          std::min<std::size_t>(card.question->options.size(), Present::kOptions)) +
+              "   " + words;
+    else if (next != Reveal::kNothing)
+      words = lesson.say("Space: next") + "   " + words;
+    return words;
+  }
   if (const Revisit* revisit = workspace.revisit(); revisit && !revisit->answered())
     return fmt::format(fmt::runtime(lesson.say("{} to revisit")), 1);
   return fmt::format(fmt::runtime(lesson.say("about {} min left")), card.minutes_left);
@@ -232,9 +288,10 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     markdown(theme, card.caveat, {.size = theme.size.small, .color = theme.warn});
   if (card.ending) draw_ending(context, *card.ending);
   // Where there is little room the step's own text comes first.
-  const bool recap_first = panel.room > theme.px(560);
-  if (recap_first && card.recap) {
-    draw_recap(theme, model, card);
+  const bool at_run = model.step().kind == scenario::StepKind::kRun;
+  const bool recap_first = panel.room > theme.px(560) && (at_run || card.recaps.size() < 2);
+  if (recap_first && !card.recaps.empty()) {
+    draw_recaps(theme, model, card);
     separator(theme, theme.px(4));
   }
   markdown(theme, card.text, {.terms = &model.lesson.glossary});
@@ -242,10 +299,14 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     ImGui::Dummy({0, theme.px(2)});
     draw_question(context, panel, card);
   }
+  const float goal_top = ImGui::GetCursorPosY();
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
   if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
+  note_news(panel, News::kGoal, card.goal_reached ? card.goal : "", goal_top);
+  const float hint_top = ImGui::GetCursorPosY();
   if (model.hint_shown) notice_card(theme, Tone::kPlain, model.lesson.say("Hint"), card.hint);
+  note_news(panel, News::kHint, model.hint_shown ? "hint" : "", hint_top);
   if (!model.fault.empty())
     notice_card(theme, Tone::kBad, "The file as it was saved last is not shown", model.fault);
   if (!card.error.empty()) notice_card(theme, Tone::kBad, "This card has a fault", card.error);
@@ -253,12 +314,13 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     notice_card(theme, Tone::kPlain, "Figures are left open", card.left_open);
   draw_revisit(context);
   place_buttons(context, panel);
-  if (!recap_first && card.recap) {
+  if (!recap_first && !card.recaps.empty()) {
     separator(theme, theme.px(8));
-    draw_recap(theme, model, card);
+    draw_recaps(theme, model, card);
   }
   draw_limits(context, model);
   draw_heard(theme, model);
+  bring_news_into_sight(context, panel);
 }
 
 void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2 room, float foot) {
@@ -287,6 +349,10 @@ void forget_other_steps(const LessonModel& model, LessonPanel& panel) {
 }
 
 }  // namespace
+
+float scroll_to_show(float top, float bottom, float scroll, float height) {
+  return std::max(0.0F, std::min(std::max(scroll, bottom - height), top));
+}
 
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open) {
   const Theme& theme = context.theme;

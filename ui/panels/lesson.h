@@ -1,11 +1,16 @@
 // The lesson's card: text, question, verdict, buttons, how far one is.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {
+
+// What may come onto a card below its text.
+enum class News : std::uint8_t { kRemark, kVerdict, kGoal, kHint };
 
 struct LessonPanel {
   std::string number;  // as typed
@@ -16,7 +21,19 @@ struct LessonPanel {
   bool pin_next = false;
   float buttons = 0;  // their height
   float room = 0;     // for the text and them
+  // What has come onto the card since the step was entered, and where it is to be seen.
+  std::array<std::string, 4> said;  // by News
+  struct {
+    float top = 0, bottom = 0;
+  } news;
+  int news_frames = 0;  // left in which it comes into sight
+  bool fresh = true;    // the step has not been drawn yet
 };
+
+// How far a card of that height is scrolled so that what lies from `top` to `bottom` of its text is
+// in sight, or its beginning where there is no room for all of it; in pixels, as all are. As far as
+// it is where it is in sight already.
+float scroll_to_show(float top, float bottom, float scroll, float height);
 
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open);
 

@@ -13,20 +13,17 @@ namespace {
 
 struct OptionLook {
   Color edge, fill, mark;
-  const char* tag = "";
   float thick = 1;
 };
 
+// Chosen and not judged yet is neither good nor bad.
 OptionLook look_of(const Theme& theme, const OptionCard& option, bool open, bool hovered) {
   OptionLook look{theme.line, theme.card, theme.faint};
   if (open && hovered) look.fill = mixed(theme.card, theme.text, 0.05F);
-  if (option.chosen) {
-    look = {theme.good, theme.good_soft, theme.good, open ? "" : "your guess", 2};
-    if (open) look = {theme.accent, theme.accent_soft, theme.accent, "", 2};
-  }
-  if (option.wrong) look = {theme.bad, theme.bad_soft, theme.bad, "your guess", 2};
-  if (option.right && !option.chosen)
-    look = {theme.good, theme.panel, theme.good, "what happened", 1.5F};
+  if (option.chosen) look = {theme.accent, theme.accent_soft, theme.accent, 2};
+  if (option.wrong) look = {theme.bad, theme.bad_soft, theme.bad, 2};
+  if (option.right && option.chosen) look = {theme.good, theme.good_soft, theme.good, 2};
+  if (option.right && !option.chosen) look = {theme.good, theme.panel, theme.good, 1.5F};
   return look;
 }
 
@@ -94,7 +91,7 @@ bool option_card(const Theme& theme, const scenario::Lesson& lesson, const Optio
   draw->ChannelsSetCurrent(1);
   ImGui::SetCursorScreenPos({left, at.y + pad});
   const float bottom =
-      draw_option_text(theme, option, look, lesson.say(look.tag), left, inner) + pad;
+      draw_option_text(theme, option, look, lesson.say(option.tag), left, inner) + pad;
   const ImVec2 mark{at.x + theme.px(19), at.y + pad + theme.size.small * 0.725F};
   if (hands.count < 0) radio_mark(theme, mark, look.mark, option.chosen);
   draw_tally(theme, option, hands, mark, {at, {at.x + width, bottom}});

@@ -59,24 +59,32 @@ void add_done_marker(TimelineInput& input, const Workspace& workspace) {
   input.sides[first].markers.push_back(marker);
 }
 
+namespace {
+
 // One that is beyond what there is to see stands at its end, and says so.
-void add_guess(TimelineInput& input, const Workspace& workspace) {
-  const LessonModel* lesson = workspace.lesson();
-  if (!lesson || workspace.knobs_changed() || workspace.forked()) return;
-  const auto predicted = predicted_step(*lesson);
-  const scenario::Sides sides = workspace.lesson_sides();
-  if (!predicted || sides.size() != 2) return;
-  const auto& question = *lesson->lesson.steps[*predicted].question;
-  const auto range = guess_in_b(question, lesson->progress.answer(*predicted), sides);
-  if (!range) return;
-  const bool of_copies = range->of == GuessedEnd::kCopies;
-  Guess guess = placed_guess(*range, sides[1]->facts.measured);
-  guess.lane = of_copies ? copy_lane(*sides[1]->trace) : trace::kNone;
-  guess.label = of_copies ? "your guess: B's copies end " : "your guess: B ends ";
-  const Nanos last = axis_range(input).end - input.sides[1].offset;
+Guess guess_of(const GuessRange& range, const analysis::Run& b, Nanos last, const char* whose) {
+  const bool of_copies = range.of == GuessedEnd::kCopies;
+  Guess guess = placed_guess(range, b.facts.measured);
+  guess.lane = of_copies ? copy_lane(*b.trace) : trace::kNone;
+  guess.label = std::string(whose) + (of_copies ? " guess: B's copies end " : " guess: B ends ");
   guess.label += guess.start > last ? "later" : "here";
   if (guess.start > last) guess.start = guess.end = last;
-  input.sides[1].guesses.push_back(guess);
+  return guess;
+}
+
+}  // namespace
+
+void add_guesses(TimelineInput& input, const Workspace& workspace) {
+  const LessonModel* lesson = workspace.lesson();
+  if (!lesson || workspace.knobs_changed() || workspace.forked()) return;
+  const scenario::Sides sides = workspace.lesson_sides();
+  if (sides.size() != 2) return;
+  const Nanos last = axis_range(input).end - input.sides[1].offset;
+  const char* whose = workspace.present.on ? "the room's" : "your";
+  for (const std::size_t step : predicted_steps(*lesson))
+    if (const auto range =
+            guess_in_b(*lesson->lesson.steps[step].question, lesson->progress.answer(step), sides))
+      input.sides[1].guesses.push_back(guess_of(*range, *sides[1], last, whose));
 }
 
 }  // namespace trainscope::ui

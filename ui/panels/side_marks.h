@@ -8,6 +8,6 @@ namespace trainscope::ui {
 
 // Both sides of `input` are there, and their results may be seen.
 void add_done_marker(TimelineInput& input, const Workspace& workspace);
-void add_guess(TimelineInput& input, const Workspace& workspace);
+void add_guesses(TimelineInput& input, const Workspace& workspace);
 
 }  // namespace trainscope::ui

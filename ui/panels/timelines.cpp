@@ -325,7 +325,7 @@ TimelineInput timeline_input(const Workspace& workspace, const Attention& attent
   }
   if (workspace.sides().size() == 2) {
     add_done_marker(input, workspace);
-    add_guess(input, workspace);
+    add_guesses(input, workspace);
     input.movable = true;
   }
   add_playhead(input, workspace);
