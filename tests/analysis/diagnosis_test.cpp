@@ -346,7 +346,8 @@ TEST_CASE("without workers it is told how many of them bring batches as fast as 
                           "loader.sample_ms=6", "machine=rtx4090-1"});
   const auto needed = workers_needed(run.facts.measured, run.facts.partition[Part::kIdleData]);
   REQUIRE(needed);
-  CHECK(needed->loading == Approx(64 * 6e6));
+  // A little of it lies beside kernels, and is not waited for.
+  CHECK(needed->loading == Approx(64 * 6e6).epsilon(0.02));
   CHECK(needed->workers == static_cast<int>(std::ceil(needed->loading / needed->rest)));
   CHECK_THAT(first_of(run).advice,
              Catch::Contains("(num_workers=" + std::to_string(needed->workers) + ")"));
