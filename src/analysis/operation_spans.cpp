@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "analysis/by_correlation.h"
-#include "analysis/thread_waits.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -29,37 +28,37 @@ ByCorrelation<Nanos> launched_by_calls(const trace::Trace& trace, const Operatio
   return launched;
 }
 
-struct Call {  // side by side: to sort millions by what spans far apart say takes twice as long
-  trace::LaneId lane;
-  SpanId id;  // kNone: a wait for another thread, which no span tells of
-  Nanos start, duration;
-};
-
 // Calls, and waits, of one thread after another, in the order in which they begin, the
 // outer ones first.
-std::vector<Call> calls_in_order(const trace::Trace& trace, const OperationSpans& spans) {
+std::vector<SpanId> calls_in_order(const trace::Trace& trace, const OperationSpans& spans) {
+  struct Call {  // side by side: to sort millions by what spans far apart say takes twice as long
+    trace::LaneId lane;
+    SpanId id;
+    Nanos start, duration;
+  };
   std::vector<Call> calls;
   trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId id) {
     const bool waits = span.category == Category::kHeld || is_joined_call(span);
     if (spans.is_host_call(span) || (waits && spans.is_on_host(span)))
       calls.push_back({span.lane, id, span.start, span.duration});
   });
-  for (const ThreadWait& wait : thread_waits(trace))
-    calls.push_back({wait.lane, trace::kNone, wait.time.start, wait.time.end - wait.time.start});
   std::ranges::sort(calls, {}, [](const Call& call) {
     return std::tuple(call.lane, call.start, -call.duration, call.id);
   });
-  return calls;
+  std::vector<SpanId> ids;
+  ids.reserve(calls.size());
+  for (const Call& call : calls) ids.push_back(call.id);
+  return ids;
 }
 
-// Adds the call's time, times `sign`, to the call around it; what lasts longer than that call, to
+// Adds the span's time, times `sign`, to the call around it; what lasts longer than that call, to
 // the next one around both.
-void take_from_open(const trace::Trace& trace, const Call& inner, const std::vector<SpanId>& open,
-                    Nanos CallUse::* what, Nanos sign, std::vector<CallUse>& uses) {
-  Nanos from = inner.start;
-  const Nanos end = inner.start + inner.duration;
-  for (auto call = open.rbegin(); call != open.rend() && from < end; ++call) {
-    const Nanos to = std::min(end, trace.spans()[*call].end());
+void take_from_open(const trace::Trace& trace, const trace::Span& span,
+                    const std::vector<SpanId>& open, Nanos CallUse::* what, Nanos sign,
+                    std::vector<CallUse>& uses) {
+  Nanos from = span.start;
+  for (auto call = open.rbegin(); call != open.rend() && from < span.end(); ++call) {
+    const Nanos to = std::min(span.end(), trace.spans()[*call].end());
     if (to <= from) continue;
     uses[*call].*what += sign * (to - from);
     from = to;
@@ -112,22 +111,18 @@ std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& s
   const ByCorrelation<Nanos> kernels = launched_by_calls(trace, spans, Which::kKernels);
   std::vector<CallUse> uses(trace.spans().size());
   std::vector<SpanId> open;  // calls that have begun, the innermost last
-  for (const Call& one : calls_in_order(trace, spans)) {
+  for (const SpanId id : calls_in_order(trace, spans)) {
+    const trace::Span& span = trace.spans()[id];
     const auto is_over = [&](SpanId other) {
-      return trace.spans()[other].lane != one.lane || trace.spans()[other].end() <= one.start;
+      return trace.spans()[other].lane != span.lane || trace.spans()[other].end() <= span.start;
     };
     std::erase_if(open, is_over);
-    if (one.id == trace::kNone) {
-      take_from_open(trace, one, open, &CallUse::self, -1, uses);
-      continue;
-    }
-    const trace::Span& span = trace.spans()[one.id];
     if (spans.is_host_call(span)) {
-      uses[one.id].self += span.duration;
-      take_from_open(trace, one, open, &CallUse::self, -1, uses);
-      open.push_back(one.id);
+      uses[id].self += span.duration;
+      take_from_open(trace, span, open, &CallUse::self, -1, uses);
+      open.push_back(id);
     } else if (span.category == Category::kHeld) {
-      take_from_open(trace, one, open, &CallUse::held, 1, uses);
+      take_from_open(trace, span, open, &CallUse::held, 1, uses);
     }
     // A call and the wait within it may both be joined to the same work.
     const Nanos* gpu = is_joined_call(span) ? launched.find(span.correlation) : nullptr;

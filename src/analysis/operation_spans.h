@@ -30,9 +30,7 @@ class OperationSpans {
 // As PyTorch's profiler tells of an operator: "Self CPU", "CUDA total" and "Self CUDA". Work of the
 // GPU that runs beside other work counts in full.
 struct CallUse {
-  // Without the calls that it makes, and without what another thread does for it meanwhile:
-  // backward() waits for autograd's.
-  Nanos self = 0;
+  Nanos self = 0;          // without the calls that it makes
   Nanos held = 0;          // of that, waiting, where a wait is a span within the call
   Nanos gpu = 0;           // of what it launches, itself or by the calls that it makes
   Nanos self_gpu = 0;      // of an operator: what it launches by calls of the CUDA runtime alone

@@ -68,7 +68,7 @@ TEST_CASE("workers load no faster than their cores, however few of them a short 
   CHECK_THAT(early.caveat, Catch::Contains("16 workers, on 2 cores, take 80 ms for a batch"));
   CHECK(*analysis::value_of(early.metrics, "time.epoch") ==
         Approx(80e6 * early.program->steps_per_epoch));
-  const analysis::Run later = on_two_cores("256");
+  const analysis::Run later = on_two_cores("384");
   CHECK(later.caveat.empty());
   CHECK(*analysis::value_of(later.metrics, "time.step") == Approx(80e6).epsilon(0.05));
 }

@@ -352,7 +352,7 @@ TEST_CASE(
   const Run both = run({"model.name=gpt-mini", "model.seq_len=32", "steps=4", "machine=l40s-4",
                         "parallel.strategy=ddp", "parallel.world_size=2"});
   CHECK(value(both, "throughput.tokens") == Approx(32 * value(both, "throughput.samples")));
-  const Run large = run({"model.name=bert-base", "model.seq_len=128", "batch_size=2", "steps=3"});
+  const Run large = run({"model.name=bert-large", "model.seq_len=128", "batch_size=2", "steps=3"});
   CHECK(large.program->timing_only);
   CHECK(value(large, "throughput.tokens") ==
         Approx(2 * 128 * 1e9 / value(large, "time.step")).epsilon(1e-6));

@@ -9,7 +9,6 @@
 #include "analysis/operations.h"
 #include "analysis/run.h"
 #include "base/files.h"
-#include "support/config.h"
 #include "support/made_trace.h"
 #include "support/skip.h"
 #include "support/traces.h"
@@ -174,45 +173,4 @@ TEST_CASE("operators of a real trace take themselves and on the GPU what a plain
     CHECK(close(found->self, figures.at("self"), 1e-3));
     CHECK(close(found->gpu, figures.at("gpu"), 1e-5));
   }
-}
-
-TEST_CASE("a call that waits for autograd's thread does nothing itself meanwhile") {
-  for (const trace::OriginKind kind : {kSimulated, kImported}) {
-    INFO(static_cast<int>(kind));
-    Made made(kind);
-    const trace::LaneId autograd = made.lane(trace::LaneKind::kHostThread);
-    made.call(0, 100, Category::kHostWork);
-    made.call(50, 60, Category::kHostApi, 1);
-    made.kernel(70, 90, 1);
-    trace::Span waiting;
-    waiting.lane = made.host;
-    waiting.name = made.trace.intern("run_backward");
-    waiting.start = 100;
-    waiting.duration = 1000;
-    waiting.category = Category::kHostWork;
-    const trace::SpanId last = made.add(autograd, "MmBackward0", 140, 1070, Category::kHostWork);
-    made.add(autograd, "cudaLaunchKernel", 200, 210, Category::kHostApi, 2);
-    if (kind == kSimulated) {
-      waiting.cause = trace::Cause::kData;
-      waiting.cause_span = last;
-    }
-    const trace::SpanId backward = made.trace.add_span(waiting);
-    made.kernel(1080, 1090, 2);
-    const auto uses = made.uses();
-    // A profiler's trace does not tell what it does before the other one has begun.
-    CHECK(uses[backward].self == (kind == kSimulated ? 30 : 70));
-    CHECK(uses[last].self == 920);
-  }
-}
-
-TEST_CASE("backward() of a simulated run waits, and its self time is not autograd's") {
-  const Run run = run_config("A", test::config_of({"model.name=mlp", "steps=4"}));
-  bool found = false;
-  for (const OperationRow& row : operation_rows(run.facts.measured)) {
-    if (row.name != "backward") continue;
-    found = true;
-    CHECK(row.a.total > 0);
-    CHECK(row.a.self < 0.05 * row.a.total);
-  }
-  CHECK(found);
 }
