@@ -58,10 +58,12 @@ TEST_CASE("in front of a room a key shows where the code differs, and a cause th
   REQUIRE(press(ImGuiKey_X));
   CHECK(is_in_front(kCodePanel));
   check_words_are_whole(200);
-  for (std::size_t lane = 1; lane < Present::kLanes; ++lane) REQUIRE(press(ImGuiKey_Space));
-  CHECK(is_in_front(kCodePanel));
-  REQUIRE(press(ImGuiKey_Space));
-  CHECK(driver->workspace().present.causes == 1);
+  const Present& present = driver->workspace().present;
+  for (int i = 0; i < 8 && present.causes == 0; ++i) {  // what is left of lanes, then a cause
+    CHECK(is_in_front(kCodePanel));
+    REQUIRE(press(ImGuiKey_Space));
+  }
+  CHECK(present.causes == 1);
   CHECK(is_in_front(kDifferencePanel));
 }
 
