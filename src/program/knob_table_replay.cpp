@@ -24,7 +24,7 @@ void add_replay_knobs(std::vector<Knob>& t) {
         "cores, a narrower type, channels_last");
   speed("replay.host_speed",
         "the host is so many times as fast as recorded: its Python, operators and launches, not "
-        "the driver's memory calls, nor what lasts longer than a millisecond at a stretch");
+        "what lasts longer than 10 ms at a stretch");
   speed("replay.copy_speed", "copies between host and GPU are so many times as fast as recorded");
   speed("replay.communication_speed", "collectives are so many times as fast as recorded");
   flag("replay.batches_ready", false)

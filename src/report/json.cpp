@@ -145,7 +145,8 @@ Json notes_of(const analysis::Run& run) {
 Json ranks_of(const analysis::Run& run) {
   Json ranks = Json::array();
   for (const analysis::RankTimes& one : run.ranks)
-    ranks.push_back({{"rank", one.rank}, {"busy", one.busy}, {"wait", one.wait}, {"idle", one.idle}});
+    ranks.push_back(
+        {{"rank", one.rank}, {"busy", one.busy}, {"wait", one.wait}, {"idle", one.idle}});
   return ranks;
 }
 

@@ -357,8 +357,9 @@ TEST_CASE("the listing says what one writes in PyTorch") {
                       "    \"head\": ColwiseParallel(output_layouts=Shard(-1), "
                       "use_local_output=False),})") &&
                  Contains("    with loss_parallel():\n"
-                          "        out = model(x)\n"
-                          "        loss = F.cross_entropy(out.flatten(0, 1), y.flatten())\n") &&
+                          "        with sdpa_kernel(SDPBackend.MATH):\n"
+                          "            out = model(x)\n"
+                          "            loss = F.cross_entropy(out.flatten(0, 1), y.flatten())\n") &&
                  Contains("        loss.backward()\n") && !Contains("model.head.weight ="));
   CHECK_THAT(lines(kGpt2, kShared),
              Contains("\"transformer.wte\": RowwiseParallel(input_layouts=Replicate()),") &&

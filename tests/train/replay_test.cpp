@@ -393,15 +393,15 @@ TEST_CASE("a kernel that begins at the end of a long call begins early where the
   CHECK(starts.back() < 100);
 }
 
-TEST_CASE("what the driver does, and what lasts long at a stretch, a faster host does as fast") {
+TEST_CASE("what lasts long at a stretch a faster host does as fast") {
   struct Stretch {
     const char* call;  // null: none is recorded
     Nanos lasts;       // us
     bool stays;
   };
   for (const auto& [call, lasts, stays] :
-       {Stretch{"cudaMalloc", 400, true}, Stretch{"cudaFree", 400, true},
-        Stretch{"cudaHostAlloc", 400, true}, Stretch{"cudaGetDeviceProperties", 400, false},
+       {Stretch{"cudaMalloc", 400, false}, Stretch{"cudaMalloc", 40'000, true},
+        Stretch{"cudaGetDeviceProperties", 400, false},
         Stretch{"cudaDeviceGetStreamPriorityRange", 30'000'000, true},
         Stretch{"cudaLaunchKernel", 30'000, true}, Stretch{nullptr, 400, false},
         Stretch{nullptr, 18'000, true}}) {

@@ -1,8 +1,6 @@
 // What of a host's time is another where it is of another speed (`replay.host_speed`).
 #pragma once
 
-#include <string_view>
-
 #include "base/time.h"
 
 namespace trainscope::train {
@@ -12,9 +10,5 @@ namespace trainscope::train {
 // longer at a stretch than these ever do stays as it was: a driver that makes its context, a
 // library that is loaded, a program's own code.
 Nanos at_host_speed(Nanos stretch, double speed);
-
-// A call that asks the driver for memory, or gives it back: it takes what that takes, however fast
-// launches are.
-bool asks_for_memory(std::string_view call);
 
 }  // namespace trainscope::train

@@ -257,7 +257,6 @@ bool ReplayWriter::gives_work(const HostTrack& track) const {
 // The host's part of a call; what begins after the call is told from its beginning, too, and what
 // begins within a long call begins when the call has come so far.
 void ReplayWriter::hasten(program::RecordedCall& call) {
-  if (asks_for_memory(trace_.name(trace_.spans()[call.span]))) return;
   const Nanos recorded = std::exchange(call.before, at_host_speed(call.before, speeds_.host));
   if (call.before == recorded) return;
   const Nanos usual = work_.usual_latency;
