@@ -157,10 +157,13 @@ TEST_CASE("what gains only on top of others is among them, and not in vain") {
   CHECK(std::ranges::find(all.settings, channels) != all.settings.end());
   CHECK_FALSE(one_of(tried->in_vain, channels));
   CHECK_FALSE(one_of(tried->changes, channels));
-  CHECK(static_cast<double>(all.time) == Approx(step_of(run_of(convolutions, all.settings))));
+  // For as many samples, where the batch is another.
+  const Run combined = run_of(convolutions, all.settings);
+  const double as_many = 64 / static_cast<double>(combined.config.whole("batch_size"));
+  CHECK(static_cast<double>(all.time) == Approx(as_many * step_of(combined)));
   std::vector<std::string> without = all.settings;
   std::erase(without, channels);
-  CHECK(static_cast<double>(all.time) < 0.95 * step_of(run_of(convolutions, without)));
+  CHECK(static_cast<double>(all.time) < 0.95 * as_many * step_of(run_of(convolutions, without)));
 }
 
 TEST_CASE("a few steps that do not take what the run's do are no trial") {

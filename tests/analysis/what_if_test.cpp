@@ -229,24 +229,3 @@ TEST_CASE("what a trace without steps would take is told of the whole") {
   CHECK_THAT(findings.front().advice, Catch::Contains(" instead of "));
   CHECK_THAT(findings.front().advice, !Catch::Contains("a step"));
 }
-
-TEST_CASE("the start of a process, and a program's own code, no faster operators make shorter") {
-  if (!test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
-  for (const char* name : {"alexnet.json.gz", "three-streams-events.json.gz"}) {
-    INFO(name);
-    const Run run = analysis::import_run("A", test::real_traces_folder() / name);
-    const auto asked = analysis::what_if(run);
-    REQUIRE(asked);
-    // Its operators and launches are 1.4 % of the three streams', and next to nothing of AlexNet's.
-    const Altered* faster = change_of(*asked, "replay.host_speed=2");
-    CHECK((!faster ||
-           static_cast<double>(faster->time) > 0.98 * static_cast<double>(asked->replayed)));
-    const auto findings = analysis::diagnose(run, {}, &*asked);
-    REQUIRE(!findings.empty());
-    CHECK(findings.front().part == analysis::Part::kIdleLaunch);
-    CHECK_THAT(findings.front().advice,
-               Catch::Contains(faster ? " instead of 19.9 ms."
-                                      : "twice as fast save less than a hundredth"));
-    CHECK_THAT(findings.front().advice, !Catch::Contains("a step"));
-  }
-}

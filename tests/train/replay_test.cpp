@@ -387,36 +387,10 @@ TEST_CASE("a kernel that begins at the end of a long call begins early where the
     one.call(one.main, "cudaLaunchKernel", at, at + 10, i);
     one.kernel(at + 8, at + 20, i);
   }
-  one.call(one.main, "cudaLaunchKernel", 1000, 1900, 6);
-  one.kernel(1890, 1950, 6);
+  one.call(one.main, "cudaLaunchKernel", 1000, 3'100'000, 6);
+  one.kernel(3'099'990, 3'100'100, 6);
   const std::vector<Nanos> starts = one.starts({"replay.host_speed=1000"});
-  CHECK(starts.back() < 100);
-}
-
-TEST_CASE("what lasts long at a stretch a faster host does as fast") {
-  struct Stretch {
-    const char* call;  // null: none is recorded
-    Nanos lasts;       // us
-    bool stays;
-  };
-  for (const auto& [call, lasts, stays] :
-       {Stretch{"cudaMalloc", 400, false}, Stretch{"cudaMalloc", 40'000, true},
-        Stretch{"cudaGetDeviceProperties", 400, false},
-        Stretch{"cudaDeviceGetStreamPriorityRange", 30'000'000, true},
-        Stretch{"cudaLaunchKernel", 30'000, true}, Stretch{nullptr, 400, false},
-        Stretch{nullptr, 18'000, true}}) {
-    INFO((call ? call : "no call") << " for " << lasts << " us");
-    Recorded one;
-    one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
-    one.kernel(15, 20, 1);
-    if (call) one.call(one.main, call, 10, 10 + lasts);
-    one.call(one.main, "cudaLaunchKernel", 10 + lasts, 20 + lasts, 2);
-    one.kernel(25 + lasts, 30 + lasts, 2);
-    const std::vector<Nanos> once = one.starts(), faster = one.starts({"replay.host_speed=1000"});
-    CHECK(once[1] - once[0] == 10 + lasts);
-    CHECK(faster[1] - faster[0] >= (stays ? lasts : 0));
-    CHECK(faster[1] - faster[0] <= (stays ? lasts : 0) + 10);
-  }
+  CHECK(starts.back() < 4000);
 }
 
 TEST_CASE("of a rank alone, what a collective waits for the others stays as long as it was") {

@@ -17,7 +17,6 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/replay/device_work.h"
-#include "train/replay/host_speed.h"
 #include "train/replay/host_tracks.h"
 #include "train/replay/host_waits.h"
 #include "train/replay/product_names.h"
@@ -107,7 +106,6 @@ class ReplayWriter {
   void take_hands(ThreadWriter& writer, const std::vector<Hand>& hands, std::size_t event);
   void pass(ThreadWriter& writer, Nanos until, bool in_loader);
   void count_steps();
-  bool gives_work(const HostTrack& track) const;
   Index add_queue();
 
   const trace::Trace& trace_;
@@ -121,7 +119,6 @@ class ReplayWriter {
   std::vector<std::vector<Hand>> before_, after_;  // by track, in order of events
   Nanos now_ = 0;                                  // of the thread under way, in the recording
   Speeds speeds_;                                  // of that thread
-  bool keeps_pace_ = false;                        // with the others of its rank: it gives no work
   Caller caller_;                                  // the same
 };
 
@@ -218,14 +215,12 @@ void ReplayWriter::order_meetings(const std::vector<bool>& launches) {
   }
 }
 
-// Time of the host's own passes, unless it is spent on waiting for a batch that is there. A thread
-// that gives no work rests for long, as NCCL's watchdog does, and is no longer at it than the rest.
+// Time of the host's own passes, unless it is spent on waiting for a batch that is there.
 void ReplayWriter::pass(ThreadWriter& writer, Nanos until, bool in_loader) {
   const Nanos length = std::max<Nanos>(until - now_, 0);
   now_ = std::max(now_, until);
-  const Nanos of_host =
-      keeps_pace_ ? faster(length, speeds_.host) : at_host_speed(length, speeds_.host);
-  const Nanos left = in_loader ? (speeds_.batches_are_there ? 0 : length) : of_host;
+  const Nanos left =
+      in_loader ? (speeds_.batches_are_there ? 0 : length) : faster(length, speeds_.host);
   if (left > 0) writer.add(program::Elapse{left});
 }
 
@@ -248,17 +243,10 @@ int ReplayWriter::device_of(int rank) const {
   return first == work_.streams.end() ? work_.streams[0].device : first->device;
 }
 
-bool ReplayWriter::gives_work(const HostTrack& track) const {
-  return std::ranges::any_of(track.events, [&](const HostEvent& event) {
-    return event.kind == HostEvent::Kind::kCall && work_.of_call.contains(event.span);
-  });
-}
-
 // The host's part of a call; what begins after the call is told from its beginning, too, and what
 // begins within a long call begins when the call has come so far.
 void ReplayWriter::hasten(program::RecordedCall& call) {
-  const Nanos recorded = std::exchange(call.before, at_host_speed(call.before, speeds_.host));
-  if (call.before == recorded) return;
+  const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
   const Nanos usual = work_.usual_latency;
   for (std::uint32_t i = 0; i < call.count; ++i) {
     Nanos& latency = work_.recording.works[call.first + i].latency;
@@ -297,7 +285,6 @@ void ReplayWriter::write_thread(std::size_t track) {
   program_.threads.push_back(std::move(thread));
   ThreadWriter writer(program_, static_cast<Index>(track));
   now_ = 0;
-  keeps_pace_ = !is_main && !gives_work(tracks_[track]);
   speeds_ = changes(rank) ? changed_ : Speeds();
   caller_ = {std::nullopt, device_of(rank), changes(rank) ? left_out_ : LeftOut()};
   if (track == 0 && work_.without_call > 0) {
