@@ -59,7 +59,7 @@ TEST_CASE("a sweep of machines says so, and names each one's beside its numbers"
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 3);
   CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1,true\r"));
-  CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1\r"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1,true\r"));
   const json data = json::parse(run(what + " --json").out);
   CHECK(data["machine"].is_null());
   CHECK(data["config"] == json({{"seed", 0}, {"workload", "copy"}}));
