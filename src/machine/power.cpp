@@ -27,9 +27,14 @@ double clock_under(const Gpu& gpu, double watts) {
                     "machine, or write tdp = {{ value = 100, unit = \"W\" }} into its GPU's file",
                     gpu.name));
   const double least = kLeast * gpu.tdp_watts;
-  if (watts > gpu.tdp_watts || watts < least)
-    throw InputError(fmt::format("power_limit = {:g} cannot be: {} takes {:.0f} to {:g} W", watts,
-                                 gpu.name, std::ceil(least), gpu.tdp_watts));
+  if (watts > gpu.tdp_watts)
+    throw InputError(fmt::format("power_limit = {:g} cannot be: {} draws {:g} W at most", watts,
+                                 gpu.name, gpu.tdp_watts));
+  if (watts < least)
+    throw InputError(
+        fmt::format("power_limit = {:g} is not simulated: how fast {} is below {:.0f} W is not "
+                    "known, whatever nvidia-smi lets you set; write {:.0f} to {:g}",
+                    watts, gpu.name, std::ceil(least), std::ceil(least), gpu.tdp_watts));
   const double rest = kAtAnyClock * gpu.tdp_watts;
   return std::cbrt((watts - rest) / (gpu.tdp_watts - rest));
 }
