@@ -374,26 +374,34 @@ TEST_CASE("ranks that share out the layers sum as those of the host do") {
              kFp32);
 }
 
+namespace {
+
+// A small model of text whose layers so many ranks share.
+std::vector<std::string> shared_gpt(int ranks, const std::vector<std::string>& more) {
+  std::vector<std::string> settings{"model.name=gpt-mini",
+                                    "data.name=text",
+                                    "model.width=16",
+                                    "model.heads=4",
+                                    "steps=2",
+                                    "model.seq_len=8",
+                                    "model.blocks=1",
+                                    "batch_size=2",
+                                    "loop.evaluate=false",
+                                    "machine=h200-8",
+                                    "workload=train",
+                                    "parallel.strategy=tensor",
+                                    "parallel.world_size=" + std::to_string(ranks)};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+}  // namespace
+
 TEST_CASE("ranks that share out the tokens gather and scatter as those of the host do") {
   if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
-  const auto gpt_with = [](int ranks, const std::vector<std::string>& more) {
-    std::vector<std::string> settings{"model.name=gpt-mini",
-                                      "data.name=text",
-                                      "model.width=16",
-                                      "model.heads=4",
-                                      "steps=2",
-                                      "model.seq_len=8",
-                                      "model.blocks=1",
-                                      "batch_size=2",
-                                      "loop.evaluate=false",
-                                      "machine=h200-8",
-                                      "workload=train",
-                                      "parallel.strategy=tensor",
-                                      "model.dropout=0.1",
-                                      "parallel.world_size=" + std::to_string(ranks),
-                                      "tensor.sequence_parallel=true"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+  const auto gpt_with = [](int ranks, std::vector<std::string> more) {
+    more.insert(more.begin(), {"model.dropout=0.1", "tensor.sequence_parallel=true"});
+    return shared_gpt(ranks, more);
   };
   for (const int ranks : {2, 4}) check_same(gpt_with(ranks, {}), kFp32);
   check_same(gpt_with(2, {"batch_size=1", "checkpoint.enabled=true"}), kFp32);
@@ -403,23 +411,9 @@ TEST_CASE("ranks that share out the tokens gather and scatter as those of the ho
 // Of 49 characters, so that the last of several ranks has fewer than the others.
 TEST_CASE("ranks that share out the vocabulary learn as those of the host do") {
   if (kWatched) TRAINSCOPE_SKIP("the emulator is too slow for it under a sanitizer");
-  const auto gpt_with = [](int ranks, const std::vector<std::string>& more) {
-    std::vector<std::string> settings{"model.name=gpt-mini",
-                                      "data.name=text",
-                                      "model.width=16",
-                                      "model.heads=4",
-                                      "steps=2",
-                                      "model.seq_len=8",
-                                      "model.blocks=1",
-                                      "batch_size=2",
-                                      "loop.evaluate=false",
-                                      "machine=h200-8",
-                                      "workload=train",
-                                      "parallel.strategy=tensor",
-                                      "parallel.world_size=" + std::to_string(ranks),
-                                      "tensor.loss_parallel=true"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+  const auto gpt_with = [](int ranks, std::vector<std::string> more) {
+    more.insert(more.begin(), {"tensor.loss_parallel=true"});
+    return shared_gpt(ranks, more);
   };
   for (const int ranks : {2, 4}) check_same(gpt_with(ranks, {}), kFp32);
   check_same(gpt_with(4, {"tensor.sequence_parallel=true"}), kFp32);
