@@ -14,6 +14,7 @@
 #include "program/idle_knobs.h"
 #include "trace/same_collectives.h"
 #include "train/parallel.h"
+#include "train/published_models.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -179,25 +180,47 @@ std::vector<std::int64_t> odd_rows(const program::Operation& one) {
 
 }  // namespace
 
+namespace {
+
 // Of all products. Imported runs do not tell theirs.
-std::string odd_sides(const Run& run) {
-  constexpr std::size_t kShown = 3;
+std::set<std::int64_t> all_odd_sides(const Run& run) {
   std::set<std::int64_t> odd;
   if (run.program)
     for (const program::Operation& one : run.program->operations)
       for (const std::int64_t side : odd_rows(one)) odd.insert(side);
-  std::vector<std::int64_t> shown(odd.begin(), odd.end());
+  return odd;
+}
+
+std::string few_of(const std::set<std::int64_t>& sides) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::int64_t> shown(sides.begin(), sides.end());
   if (shown.size() > kShown) shown.resize(kShown);
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
+}  // namespace
+
+std::string odd_sides(const Run& run) {
+  return few_of(all_odd_sides(run));
+}
+
 namespace {
 
+// A knob pads the vocabulary, and is tried; no knob pads the others.
+std::string untried_sizes(const Run& run) {
+  std::set<std::int64_t> odd = all_odd_sides(run);
+  odd.erase(train::vocabulary_of(run.config));
+  return few_of(odd);
+}
+
 // "sizes that are multiples of 8, of 64 best (1793 is none)"; empty where all are.
-std::string sizes_advice(const Run& run, const Speech& speech) {
-  const std::string odd = odd_sides(run);
+std::string sizes_words(const std::string& odd, const Speech& speech) {
   return odd.empty() ? ""
                      : told(speech, "sizes that are multiples of 8, of 64 best ({} is none)", odd);
+}
+
+std::string sizes_advice(const Run& run, const Speech& speech) {
+  return sizes_words(odd_sides(run), speech);
 }
 
 std::string counted_workers(int workers, const Speech& speech) {
@@ -376,8 +399,10 @@ std::string lasting_advice(const Run& run, Part part, const Speech& speech) {
   const bool loads = part == Part::kIdleData || part == Part::kIdleLaunch;
   if (const auto full = cores_full_of_workers(run.facts.measured); full && loads)
     return " " + full_cores_advice(*full, speech);
-  if (part == Part::kCompute && starves_tensor_cores(run))
-    return told(speech, " Not tried: {}.", sizes_advice(run, speech));
+  if (part == Part::kCompute && starves_tensor_cores(run)) {
+    const std::string odd = untried_sizes(run);
+    return odd.empty() ? "" : told(speech, " Not tried: {}.", sizes_words(odd, speech));
+  }
   if (part != Part::kExposedCommunication || !run.program) return "";
   const std::string& strategy = run.config.word("parallel.strategy");
   if (strategy == "tensor")

@@ -11,6 +11,7 @@
 #include "analysis/what_if.h"
 #include "base/error.h"
 #include "program/idle_knobs.h"
+#include "train/published_models.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -90,7 +91,18 @@ class Proposer {
     add("channels_last for convolutions", "memory_format=channels_last", kKernels);
     add("cuDNN tries its algorithms", "cudnn.benchmark=true", kKernels);
     add("GELU in one kernel", "model.gelu=fused", kAllOfModel);
+    of_vocabulary();
     add("No checkpointing, where there is room", "checkpoint.enabled=false", kAllOfModel);
+  }
+
+  // Rows of the head that begin at whole lines of memory and fill its tiles, as nanoGPT has them.
+  void of_vocabulary() {
+    constexpr std::int64_t kWhole = 64;
+    const std::int64_t now = train::vocabulary_of(config_);
+    const std::int64_t padded = (now + kWhole - 1) / kWhole * kWhole;
+    if (padded != now)
+      add("The vocabulary padded to a multiple of 64", fmt::format("model.vocab_size={}", padded),
+          kKernels);
   }
 
   void of_loop() {

@@ -235,12 +235,19 @@ bool is_transformer(std::string_view model) {
   return find(model) != nullptr;
 }
 
+std::int64_t vocabulary_of(const program::Config& config) {
+  const Transformer* known = find(config.word("model.name"));
+  if (!known) return 0;
+  const std::int64_t size = config.whole("model.vocab_size");
+  return size > 0 ? size : known->vocabulary;
+}
+
 Graph build_transformer(const program::Config& config, const TrainingData& data,
                         std::int64_t batch) {
   const Transformer* known = find(config.word("model.name"));
   assert(known);
   Transformer model = *known;
-  if (const std::int64_t size = config.whole("model.vocab_size"); size > 0) model.vocabulary = size;
+  model.vocabulary = vocabulary_of(config);
   const std::int64_t length = data.shape.tokens;
   if (length == 0)
     throw InputError(fmt::format("{} reads text, and {} has none; set data.name = tokens",

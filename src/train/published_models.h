@@ -26,4 +26,7 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
                         std::int64_t batch);
 bool is_transformer(std::string_view model);
 
+// Tokens that the transformer of the knobs knows, rows of its head; 0 of any other model.
+std::int64_t vocabulary_of(const program::Config& config);
+
 }  // namespace trainscope::train

@@ -193,3 +193,24 @@ TEST_CASE("of tensor parallelism data parallelism is tried, for as many samples"
                                  Catch::EndsWith(" Not tried: fewer ranks to a model, or a faster "
                                                  "link."));
 }
+
+TEST_CASE("a vocabulary that rows of tensor cores do not fit is padded") {
+  const std::vector<std::string> text{
+      "workload=train", "machine=a100-sxm-1", "model.name=gpt2",    "data.name=tokens",
+      "batch_size=8",   "precision=bf16",     "model.seq_len=1024", "steps=4"};
+  const Run run = run_of(text);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const Altered* padded = one_of(tried->changes, "model.vocab_size=50304");
+  REQUIRE(padded);
+  CHECK(static_cast<double>(padded->time) ==
+        Approx(step_of(run_of(text, {"model.vocab_size=50304"}))));
+  CHECK(static_cast<double>(padded->time) < 0.97 * step_of(run));
+  CHECK_THAT(diagnose(run, {}, &*tried).front().advice, !Catch::Contains("50257"));
+
+  const auto again = trials(run_of(text, {"model.vocab_size=50304"}));
+  REQUIRE(again);
+  for (const auto* list : {&again->changes, &again->in_vain})
+    CHECK(std::ranges::none_of(
+        *list, [](const Altered& one) { return text_of(one).find("vocab") != std::string::npos; }));
+}
