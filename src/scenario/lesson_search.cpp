@@ -1,7 +1,6 @@
 #include "scenario/lesson_search.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <iterator>
 #include <sstream>
@@ -9,26 +8,16 @@
 #include <utility>
 #include <variant>
 
+#include "base/letters.h"
 #include "scenario/course.h"
 
 namespace trainscope::scenario {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string words(text);
-  std::ranges::transform(words, words.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return words;
-}
-
-bool is_letter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0;
-}
-
 // Both in small letters.
 bool has_word(std::string_view text, std::string_view beginning) {
   for (std::size_t at = text.find(beginning); at != text.npos; at = text.find(beginning, at + 1))
-    if (at == 0 || !is_letter(text[at - 1])) return true;
+    if (!ends_in_letter(text.substr(0, at))) return true;
   return false;
 }
 

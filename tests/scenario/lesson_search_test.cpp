@@ -55,6 +55,15 @@ TEST_CASE("what a lesson is about is said in its language") {
   CHECK(subject_line(find_lesson("pinned-vs-pageable", "de")).starts_with("auslagerbar, gepinnt"));
 }
 
+TEST_CASE("German words are found in capitals and in small letters, from their beginning on") {
+  const Lesson lesson = find_lesson("amp-loss-scale", "de");
+  const auto weight = [&](const char* words) { return relevance(lesson, words); };
+  REQUIRE(weight("Überlauf") > 0);
+  CHECK(weight("überlauf") == weight("Überlauf"));
+  CHECK(weight("ÜBERLAUF") == weight("Überlauf"));
+  CHECK(weight("berlauf") == 0);
+}
+
 TEST_CASE("shipped lessons are found by the words that somebody comes with") {
   const std::vector<Lesson> lessons = all_lessons();
   CHECK(is_found(lessons, "fsdp", "zero-stages"));

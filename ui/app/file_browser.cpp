@@ -3,11 +3,11 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <ctime>
 
 #include "base/error.h"
+#include "base/letters.h"
 #include "base/platform.h"
 #include "base/units.h"
 
@@ -16,12 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Kind = BrowserRow::Kind;
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::string date_of(const fs::path& path) {
   std::error_code error;

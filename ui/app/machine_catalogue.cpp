@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <utility>
 
 #include "base/error.h"
+#include "base/letters.h"
 #include "base/units.h"
 #include "ui/app/figure_names.h"
 
@@ -37,12 +37,6 @@ CatalogueEntry entry_of(const std::string& id) {
     entry.fault = error.what();
   }
   return entry;
-}
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 // With and without the blank in "80 GB" and "PCIe 5.0".

@@ -4,10 +4,10 @@
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <functional>
 
+#include "base/letters.h"
 #include "program/idle_knobs.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/knob_control.h"
@@ -164,12 +164,6 @@ void begin_step(const Workspace& workspace, KnobsPanel& panel) {
   if (now == panel.step) return;
   panel.step = now;
   ImGui::SetScrollY(0);
-}
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 bool matches(const Knob& knob, const std::string& search) {

@@ -4,8 +4,8 @@
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/letters.h"
 #include "scenario/lesson_search.h"
 #include "ui/panels/sheet.h"
 
@@ -64,12 +64,6 @@ void draw_list(const PanelContext& context, PalettePanel& panel) {
     context.ask(action.id);
     panel.open = false;
   }
-}
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 constexpr int kCalledSo = 100000, kAboutIt = 50000;

@@ -1,9 +1,8 @@
 #include "ui/timeline/matches.h"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 
+#include "base/letters.h"
 #include "trace/labels.h"
 #include "ui/timeline/place.h"
 
@@ -14,13 +13,6 @@ using trace::Span;
 using trace::SpanId;
 using trace::Trace;
 using trace::TraceIndex;
-
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 // Names and kinds are looked at once each, not once a span; labels only where they are no names.
 class Finder {
