@@ -297,6 +297,12 @@ double traffic(const program::Program& program, const program::Function& functio
   if (embedding && embedding->part == Part::kForward)
     bytes +=
         of(program.buffers[operands.writes[0]].bytes - program.buffers[operands.reads[1]].bytes);
+  if (const auto* fill = std::get_if<program::Fill>(&function))
+    for (const Index buffer : operands.writes) {
+      const program::Buffer& filled = program.buffers[buffer];
+      const std::int64_t elements = std::min(fill->elements, filled.elements());
+      bytes += of(elements * program::size_of(filled.type) - filled.bytes);
+    }
   // Of each run that is written, the one that is read.
   if (std::holds_alternative<program::CopyRuns>(function))
     bytes = 2 * of(program.buffers[operands.writes[0]].bytes);

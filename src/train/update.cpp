@@ -17,6 +17,7 @@ using program::Operation;
 using program::Role;
 
 constexpr std::int64_t kFloat = 4;
+constexpr const char* kWithDecay = ": gradient with decay";
 
 Foreach foreach_norm() {
   return {"foreach_norm", "aten::_foreach_norm", 1, 2, 1};
@@ -91,7 +92,7 @@ class UpdateBuilder {
   void add_operators(const std::vector<Foreach>& operators, const program::Function& function,
                      Operands operands) {
     std::vector<Operation> launches;
-    if (config_.word("optimizer.impl") == "for_loop") {
+    if (for_loop()) {
       for (const std::int64_t size : sizes_)
         for (const Foreach& op : operators) launches.push_back(launch_of_one(op, type_, size));
     } else {
@@ -258,25 +259,42 @@ class UpdateBuilder {
                          sgd, std::move(operands));
     const Foreach add_in_place{"foreach_add", "aten::_foreach_add_", 2, 2, 3};
     std::vector<Foreach> list;
-    if (sgd.weight_decay != 0) {
-      add_temporaries(": with decay");
-      list.push_back({"foreach_add", "aten::_foreach_add", 3, 2, 3});
-    }
+    if (sgd.weight_decay != 0) list.push_back({"foreach_add", "aten::_foreach_add", 3, 2, 3});
     if (has_momentum) {
       list.push_back({"foreach_mul", "aten::_foreach_mul_", 1, 1, 2});
       list.push_back(add_in_place);
     }
     list.push_back(add_in_place);
     add_operators(list, sgd, std::move(operands));
+    if (sgd.weight_decay != 0) add_temporaries(kWithDecay, 0, list.size() - 1);
   }
 
-  // Copies that an unfused optimizer makes of every parameter for the length of its step.
-  void add_temporaries(const std::string& name) {
-    for (const Index parameter : parameters_) {
-      const program::Buffer& like = program_.buffers[parameter];
-      update_.temporaries.push_back(add_numbers(program_, like.name + name, like.elements(), type_,
-                                                memory_, Role::kWorkspace));
-    }
+  bool for_loop() const { return config_.word("optimizer.impl") == "for_loop"; }
+
+  Index add_copy(std::size_t i, const std::string& name) {
+    const program::Buffer& like = program_.buffers[parameters_[i]];
+    return add_numbers(program_, like.name + name, like.elements(), type_, memory_,
+                       Role::kWorkspace);
+  }
+
+  // What each parameter's operators make from one of them to another: a list of all of them, which
+  // stays to the end of the step, or of one parameter after another. Behind add_operators.
+  void add_temporaries(const std::string& name, std::size_t from, std::size_t to) {
+    const std::size_t each = update_.step.size() / parameters_.size();
+    const std::size_t end = update_.step.size() - 1;
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      update_.temporaries.push_back(
+          for_loop() ? Temporary{add_copy(i, name), i * each + from, std::min(i * each + to, end)}
+                     : Temporary{add_copy(i, name), 0, end});
+  }
+
+  // Of Adam's `denom = (exp_avg_sq.sqrt() / …).add_(eps)`, the root, and the quotient until that of
+  // the next parameter takes its name.
+  void add_denominators(std::size_t root) {
+    add_temporaries(": sqrt(exp_avg_sq)", root, root + 1);
+    if (!for_loop()) return;
+    const std::size_t each = update_.step.size() / parameters_.size();
+    add_temporaries(": denom", root + 1, each + root + 1);
   }
 
   // torch/optim/adam.py: _multi_tensor_adam, _single_tensor_adam, _fused_adam. The number of steps
@@ -297,7 +315,6 @@ class UpdateBuilder {
     if (update_.fused)
       return add_foreach(update_.step, {"fused_adam", "aten::_fused_adam_", 4, 12, 7}, adam,
                          std::move(operands));
-    add_temporaries(": sqrt(exp_avg_sq)");
     const Foreach multiply{"foreach_mul", "aten::_foreach_mul_", 1, 1, 2};
     std::vector<Foreach> list;
     if (adam.weight_decay != 0) {
@@ -307,11 +324,14 @@ class UpdateBuilder {
     list.push_back({"foreach_lerp", "aten::_foreach_lerp_", 2, 2, 3});
     list.push_back(multiply);
     list.push_back({"foreach_addcmul", "aten::_foreach_addcmul_", 3, 3, 4});
+    const std::size_t root = list.size();
     list.push_back({"foreach_sqrt", "aten::_foreach_sqrt", 2, 1, 2});
     list.push_back({"foreach_div", "aten::_foreach_div_", 1, 1, 2});
     list.push_back({"foreach_add", "aten::_foreach_add_", 1, 1, 2});
     list.push_back({"foreach_addcdiv", "aten::_foreach_addcdiv_", 3, 3, 4});
     add_operators(list, adam, std::move(operands));
+    if (adam.weight_decay != 0 && !adam.decoupled) add_temporaries(kWithDecay, 0, list.size() - 1);
+    add_denominators(root);
   }
 
   program::Program& program_;

@@ -30,9 +30,16 @@ struct RankSum {
   bool takes_place = false;
 };
 
+// Memory that an unfused optimizer's step needs from one of its launches to another, both included.
+struct Temporary {
+  program::Index buffer = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
 struct Update {
   std::vector<program::Index> state;        // the optimizer's, allocated in its first step
-  std::vector<program::Index> temporaries;  // alive during each step
+  std::vector<Temporary> temporaries;       // by launch of `step`
   Launches zero_grad;                       // set_to_none = False
   Launches unscale;                         // and the search for infinities
   std::optional<RankSum> found_anywhere;    // of found_inf, behind it

@@ -51,11 +51,19 @@ void UpdateWriter::skip_where_infinite(ThreadWriter& main) const {
 
 void UpdateWriter::optimize(ThreadWriter& main) const {
   sum_gradients(main);
-  launch_.allocate(main, update_.temporaries);
   const program::Index predicate =
       settings_.has_scaler && settings_.fused ? update_.scaler.found_inf : program::kNoIndex;
-  for (const program::Index operation : update_.step) launch_.one(main, operation, predicate);
-  launch_.free(main, update_.temporaries);
+  std::vector<std::vector<program::Index>> allocated(update_.step.size());
+  std::vector<std::vector<program::Index>> freed(update_.step.size());
+  for (const Temporary& one : update_.temporaries) {
+    allocated[one.first].push_back(one.buffer);
+    freed[one.last].push_back(one.buffer);
+  }
+  for (std::size_t i = 0; i < update_.step.size(); ++i) {
+    launch_.allocate(main, allocated[i]);
+    launch_.one(main, update_.step[i], predicate);
+    launch_.free(main, freed[i]);
+  }
   for (const RankSum& one : update_.gradients_everywhere) launch_.free(main, {one.sum});
 }
 
