@@ -166,11 +166,11 @@ std::vector<std::int64_t> row_lengths(const program::Operation& product) {
 }
 
 // Lengths of a matrix product's rows that tensor cores read badly. A convolution's are its
-// windows', which nobody chooses.
+// windows', which nobody chooses; what torch.compile launches is padded where that gains.
 std::vector<std::int64_t> odd_rows(const program::Operation& one) {
   constexpr std::int64_t kWhole = 8;
   std::vector<std::int64_t> odd;
-  if (one.kind != program::OperationKind::kGemm ||
+  if (one.kind != program::OperationKind::kGemm || one.compiled ||
       std::holds_alternative<program::Convolution>(one.function))
     return odd;
   for (const std::int64_t side : row_lengths(one))

@@ -113,12 +113,15 @@ std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& sp
 // on some that were loaded ahead.
 std::optional<Finding> data_in_the_long_run(const Run& run, double whole, const Speech& speech) {
   const std::optional<double> loading = longer_in_the_long_run(run.facts.measured);
-  if (!loading || *loading <= whole) return std::nullopt;
+  // Steps that waited for some of the batches are as long as the workers take already.
+  const auto waited = static_cast<double>(run.facts.partition[Part::kIdleData]);
+  const double rest = whole - waited / run.facts.measured.steps;
+  if (!loading || *loading <= rest || rest <= 0) return std::nullopt;
   Finding finding;
   finding.part = Part::kIdleData;
-  finding.nanos = finding.gain = *loading - whole;
+  finding.nanos = finding.gain = *loading - rest;
   finding.share = finding.nanos / *loading;
-  finding.most_gain = *loading / whole;
+  finding.most_gain = *loading / rest;
   finding.title = speech.say("Waiting for data in the long run");
   finding.why = told(speech,
                      "these steps of {} ran on batches that were loaded ahead; once those are used "

@@ -29,6 +29,15 @@ void require_rank(const Run& run, int rank) {
       (some ? rank_words(there) + ": write @" + std::to_string(there.front()) : words_of(count)));
 }
 
+// Each rank has its own batches, and one of them tells its losses.
+void require_told(const AskedMetric& asked) {
+  const std::string& name = asked.metric->name;
+  const bool of_batches = name == "loss" || name.starts_with("loss.") || name == "accuracy.final" ||
+                          name.ends_with(".to_loss");
+  if (!of_batches || *asked.rank == 0) return;
+  throw InputError(name + " is told of rank 0 alone; write " + name + " or " + name + "@0");
+}
+
 }  // namespace
 
 int process_count(const Run& run) {
@@ -54,6 +63,7 @@ AskedMetric asked_metric(std::string_view text) {
     throw InputError(std::string(text) + ": behind @ stands a rank, as in " + asked.metric->name +
                      "@0");
   asked.rank = rank;
+  require_told(asked);
   return asked;
 }
 

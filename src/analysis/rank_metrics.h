@@ -27,7 +27,8 @@ struct AskedMetric {
   std::optional<int> rank;
 };
 
-// Throws InputError, with "did you mean" for the name.
+// Throws InputError, with "did you mean" for the name; also for a loss of another rank than 0,
+// which no run tells.
 AskedMetric asked_metric(std::string_view text);
 
 // Nothing where the metric does not apply to the run or rank. Throws InputError for a rank that the

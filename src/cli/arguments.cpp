@@ -77,7 +77,7 @@ void add_outputs(CLI::App& command, Outputs& outputs) {
   add_look(command, outputs.look);
   command
       .add_option("--series", outputs.series,
-                  "print this metric, one value a step; loss@1: of rank 1")
+                  "print this metric, one value a step; time.step@1: of rank 1")
       ->check(not_empty);
   command.add_flag("--json", outputs.json, "print JSON");
 }

@@ -290,6 +290,26 @@ TEST_CASE("where batches loaded ahead hide the loader, the loader is the finding
   CHECK_THAT(sentence(findings.front()), Catch::Contains("more workers"));
 }
 
+TEST_CASE("a loader is no smaller a problem where more steps wait for it") {
+  const auto lost = [](const char* steps) {
+    const std::vector<Finding> findings =
+        diagnose(run_of({"workload=train", "model.name=resnet50", "batch_size=128",
+                         "loader.sample_ms=20", "loader.num_workers=32", "precision=fp16",
+                         "memory_format=channels_last", "machine=rtx4090-1", steps}));
+    REQUIRE_FALSE(findings.empty());
+    CHECK(findings.front().part == Part::kIdleData);
+    return findings.front();
+  };
+  const Finding hidden = lost("steps=10");
+  REQUIRE(headline(hidden).starts_with("Waiting for data in the long run"));
+  for (const char* steps : {"steps=100", "steps=400"}) {
+    CAPTURE(steps);
+    const Finding partly = lost(steps);
+    CHECK(partly.nanos == Approx(hidden.nanos).epsilon(0.1));
+    CHECK(partly.most_gain == Approx(hidden.most_gain).epsilon(0.1));
+  }
+}
+
 TEST_CASE("a run out of memory is told what makes room, and nothing of its speed") {
   const std::vector<std::string> settings{
       "workload=train", "machine=a100-40-sxm-1", "model.name=gpt2", "model.seq_len=1024",
@@ -415,6 +435,19 @@ TEST_CASE("of products of odd rows it is told how long they take, among those th
   CHECK(odd > 0.02 * step);
   CHECK(odd < 0.2 * step);
   CHECK(odd_sides(run) == "50257");
+}
+
+TEST_CASE("odd rows that torch.compile pads are nobody's to pad") {
+  const std::vector<std::string> settings{
+      "workload=train",    "machine=a100-sxm-1",     "model.name=gpt2",
+      "model.seq_len=512", "batch_size=8",           "precision=bf16",
+      "steps=3",           "attention.kernel=flash", "data.name=tokens"};
+  std::vector<std::string> compiled = settings;
+  compiled.push_back("compile.fuse=true");
+  CHECK(odd_sides(run_of(settings)) == "50257");
+  const Run run = run_of(compiled);
+  CHECK(odd_sides(run).empty());
+  CHECK(time_of_odd_products(run) == 0);
 }
 
 TEST_CASE("the window of a convolution is no size to choose") {

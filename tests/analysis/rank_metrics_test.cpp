@@ -84,6 +84,14 @@ TEST_CASE("a rank that a run does not have is refused by name") {
                     Catch::Matchers::Contains("did you mean time.step"));
 }
 
+TEST_CASE("a loss is asked of the rank that tells it") {
+  const auto even = run({"parallel.strategy=ddp", "model.name=mlp", "data.name=digits"});
+  CHECK(value(even, "loss@0") == analysis::value_of(even.metrics, "loss"));
+  CHECK_THROWS_WITH(value(even, "loss@1"), "loss is told of rank 0 alone; write loss or loss@0");
+  for (const char* name : {"loss.final@3", "accuracy.final@1", "time.to_loss@2"})
+    CHECK_THROWS_AS(analysis::asked_metric(name), InputError);
+}
+
 TEST_CASE("of a rank of a side that has not run nothing is known") {
   analysis::Run unrun;
   unrun.label = "A";
