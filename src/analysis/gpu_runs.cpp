@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cuda/calibration/bench.h"
 #include "cuda/plugin_loader.h"
 
 namespace trainscope::analysis {
@@ -12,7 +13,10 @@ std::optional<Run> GpuRuns::run(std::string label, const program::Config& config
   std::unique_lock lock(mutex_, std::defer_lock);
   while (!lock.try_lock_for(std::chrono::milliseconds(50)))
     if (watch.wanted && !watch.wanted()) return std::nullopt;
-  if (!device_) device_ = open_();
+  if (!device_) {
+    device_ = open_();
+    cuda::wake_up(*device_);
+  }
   return measured_run(std::move(label), config, *device_, watch);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/rank_process.h"
 #include "cli/sides.h"
+#include "cuda/calibration/bench.h"
 #include "cuda/plugin_loader.h"
 #include "scenario/subject.h"
 #include "scenario/translation.h"
@@ -82,6 +83,7 @@ bool measure(const std::string& executor, const Request& request, Finished& fini
     const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
     refuse_same_sides(request);
     for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
+    cuda::wake_up(*device);  // else A, which comes first, had the lower clocks
     std::vector<RunPointer> runs;
     for (const auto& [label, config] : request.sides) {
       if (!device->is_usable()) {

@@ -76,6 +76,8 @@ struct KernelCall {
   // A number in device memory that is added to it when the call is carried out; null: none.
   const std::uint64_t* draws_base = nullptr;
   std::vector<KernelCall> parts = {};  // of a fused kernel: what it computes, in order
+  // Of a kernel of a given length: what any kernel takes, which is a part of it.
+  Nanos floor = 0;
   // The fused kernel reads its steps also where one was compiled for them.
   bool reads_steps = false;
 };
@@ -190,6 +192,9 @@ class DeviceCalls {
   // Memory of the stream's GPU, ordered with the stream's work: from an arena that is kept.
   virtual void* allocate(std::int64_t bytes, StreamHandle stream) = 0;
   virtual void release(void* memory, StreamHandle stream) = 0;
+  // Hands the driver what the arena of a GPU keeps and nobody has; what still waits for a stream's
+  // work stays.
+  virtual void empty_cache(int gpu) = 0;
   virtual void* allocate_host(std::int64_t bytes, program::MemoryKind kind) = 0;
   // Throws nothing.
   virtual void release_host(void* memory, program::MemoryKind kind) = 0;

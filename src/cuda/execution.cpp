@@ -210,6 +210,7 @@ KernelCall Execution::kernel_call(program::Index index, program::Index stream) c
     one.room = rooms_[stream];
     one.state = states_[index].memory;
     one.seed = static_cast<std::uint64_t>(program_.seed);
+    one.floor = machine_.gpu.kernel_floor_ns;
   };
   complete(call);
   for (KernelCall& part : call.parts) complete(part);

@@ -10,6 +10,20 @@ namespace trainscope::cuda {
 
 using program::Index;
 
+namespace {
+
+// Nothing is there to do for what costs a framework or a loader time, or looks at memory; what
+// replays a trace or computes on the CPU is refused before (refusal_of).
+template <typename Action>
+constexpr bool kOnlySimulated =
+    std::is_same_v<Action, program::StartWorker> ||
+    std::is_same_v<Action, program::FrameworkCall> || std::is_same_v<Action, program::DiskRead> ||
+    std::is_same_v<Action, program::HostRead> || std::is_same_v<Action, program::HostWrite> ||
+    std::is_same_v<Action, program::Compute> || std::is_same_v<Action, program::Elapse> ||
+    std::is_same_v<Action, program::BeginRecorded> || std::is_same_v<Action, program::RecordedCall>;
+
+}  // namespace
+
 // A stream that is left capturing would have every later wait for the device fail.
 ThreadRun::~ThreadRun() {
   for (Execution::GraphState& graph : run_.graphs_) {
@@ -60,6 +74,8 @@ void ThreadRun::run(const Command& command) {
       allocate(command, action);
     } else if constexpr (std::is_same_v<Type, Free>) {
       run_.buffers_->free(action.buffer);
+    } else if constexpr (std::is_same_v<Type, EmptyCache>) {
+      empty_cache(command);
     } else if constexpr (std::is_same_v<Type, RecordStream>) {
       run_.buffers_->record_stream(action);
     } else if constexpr (std::is_same_v<Type, View>) {
@@ -101,8 +117,9 @@ void ThreadRun::run(const Command& command) {
       begin_mark(command);
     } else if constexpr (std::is_same_v<Type, EndMark>) {
       end_mark();
+    } else {
+      static_assert(kOnlySimulated<Type>);
     }
-    // Nothing is there to do for what only costs a framework time, or looks at memory.
   };
   std::visit(carry, command.action);
 }
@@ -319,6 +336,14 @@ void ThreadRun::allocate(const Command& command, const program::Alloc& alloc) {
     if (!fills) return run_.buffers_->allocate(alloc);
     during_call(device_, hidden_call(alloc.stream, command.line), handle(alloc.stream),
                 [&] { run_.buffers_->allocate(alloc); });
+  });
+}
+
+// Memory that a stream's work still uses would stay: PyTorch frees with cudaFree, which waits, too.
+void ThreadRun::empty_cache(const Command& command) {
+  timed(command, "cudaMemPoolTrimTo", [&] {
+    synchronise_gpu();
+    device_.empty_cache(run_.program_.threads[thread_].device);
   });
 }
 

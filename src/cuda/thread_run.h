@@ -34,6 +34,7 @@ class ThreadRun {
   void end_capture(const program::EndCapture& end);
   void copy(const Command& command, const program::Copy& copy);
   void allocate(const Command& command, const program::Alloc& alloc);
+  void empty_cache(const Command& command);
   void collective(const Command& command, const program::Collective& collective);
   bool goes_on_with(const program::Collective& collective) const;
   void synchronise(const Command& command);

@@ -168,6 +168,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
     } else if constexpr (std::is_same_v<Type, RecordedCall>) {
       return recorded_call(now, thread, command);
     } else {
+      static_assert(std::is_same_v<Type, StreamSync> || std::is_same_v<Type, DeviceSync> ||
+                    std::is_same_v<Type, EventSync>);
       return synchronise(now, thread, command);
     }
     return true;

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "bench/device_measures.h"
 #include "bench/step_cases.h"
+#include "cuda/calibration/bench.h"
 #include "cuda/plugin_loader.h"
 #include "support/config.h"
 #include "train/build.h"
@@ -22,47 +23,28 @@ using test::config_of;
 constexpr std::int64_t kLeastBytes = std::int64_t{100} << 20;
 
 // Returns how many of them failed.
-int print_rates(cuda::DeviceCalls& device, const std::vector<std::string>& settings,
-                FusedBy fused = FusedBy::kCompiling) {
-  const program::Config config = config_of(settings);
-  const program::Program program = train::build_program(config, train::machine_of(config));
+int print_rates(cuda::DeviceCalls& device, const RateCase& one) {
+  const program::Program program = train::build_program(one.config, train::machine_of(one.config));
   int failed = 0;
-  for (const KernelRate& one : kernel_rates(device, program, kLeastBytes, fused)) {
-    if (!one.failure.empty()) {
-      fmt::print("  {:64} failed: {}\n", one.name, one.failure);
+  for (const KernelRate& rate : kernel_rates(device, program, kLeastBytes, one.fused)) {
+    if (!rate.failure.empty()) {
+      fmt::print("  {:64} failed: {}\n", rate.name, rate.failure);
       ++failed;
       continue;
     }
-    fmt::print("  {:64} {:6.0f} MB {:8.1f} us {:6.0f} GB/s {:5.1f} % of a copy\n", one.name,
-               static_cast<double>(one.bytes) / 1e6, one.nanos / 1e3,
-               static_cast<double>(one.bytes) / one.nanos, 100 * one.share());
+    fmt::print("  {:64} {:6.0f} MB {:8.1f} us {:6.0f} GB/s {:5.1f} % of a copy\n", rate.name,
+               static_cast<double>(rate.bytes) / 1e6, rate.nanos / 1e3,
+               static_cast<double>(rate.bytes) / rate.nanos, 100 * rate.share());
     std::fflush(stdout);
   }
   return failed;
 }
 
 void time_kernels(cuda::DeviceCalls& device) {
-  const std::vector<std::string> gpt{
-      "workload=train",        "model.name=gpt-mini", "model.width=1024", "model.seq_len=1024",
-      "model.blocks=4",        "model.heads=16",      "batch_size=32",    "model.dropout=0.1",
-      "optimizer.name=adamw",  "timing_only=true",    "steps=1",          "loop.evaluate=false",
-      "attention.kernel=flash"};
-  const std::vector<std::string> resnet{"workload=train", "model.name=resnet18",
-                                        "batch_size=256", "timing_only=true",
-                                        "steps=1",        "loop.evaluate=false"};
-  const auto with = [](std::vector<std::string> settings, std::vector<std::string> more) {
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-  };
-  int failed = print_rates(device, with(gpt, {"optimizer.impl=fused"}));
-  failed += print_rates(device, with(gpt, {"precision=fp16", "optimizer.impl=fused"}));
-  failed += print_rates(device, resnet);
-  for (const auto& [words, how] : {std::pair{"reading their steps", FusedBy::kReading},
-                                   std::pair{"compiled for their steps", FusedBy::kCompiling}}) {
-    fmt::print("fused, {}\n", words);
-    failed += print_rates(device, with(gpt, {"compile.fuse=true"}), how);
-    failed += print_rates(device, with(gpt, {"compile.fuse=true", "precision=bf16"}), how);
-    failed += print_rates(device, with(resnet, {"compile.fuse=true"}), how);
+  int failed = 0;
+  for (const RateCase& one : rate_cases()) {
+    fmt::print("{}\n", one.words);
+    failed += print_rates(device, one);
   }
   if (failed > 0) throw Error(Fault::kFailed, fmt::format("{} kernels failed, above", failed));
 }
@@ -129,15 +111,19 @@ void time_tracing(cuda::DeviceCalls& device) {
   }
 }
 
-// What fails on a GPU is for the caller; that there is none is said.
+// That there is no GPU is said; what one cannot do, or fails at, is for the caller.
 void on_a_gpu(const char* what, void (*measure)(cuda::DeviceCalls&)) {
+  cuda::OpenDevice device;
   try {
-    const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
-    fmt::print("\n{}, on {}\n", what, device->facts().name);
-    measure(*device);
+    device = cuda::open_device(cuda::plugin_folder());
   } catch (const MissingError& error) {
     fmt::print("\n{}: not measured, {}\n", what, error.what());
+    return;
   }
+  const cuda::DeviceFacts facts = device->facts();
+  fmt::print("\n{}, on {}, {}\n", what, facts.name, facts.driver);
+  cuda::wake_up(*device);
+  measure(*device);
 }
 
 }  // namespace

@@ -37,10 +37,38 @@ bool moves_memory(const Operation& one) {
          !std::holds_alternative<program::Embedding>(one.function);
 }
 
+bool changes_in_place(const program::Function& function) {
+  const auto* unscale = std::get_if<program::Unscale>(&function);
+  return (unscale && !unscale->only_look) ||
+         std::holds_alternative<program::Accumulate>(function) ||
+         std::holds_alternative<program::ClipGradients>(function) ||
+         std::holds_alternative<program::SgdUpdate>(function) ||
+         std::holds_alternative<program::AdamUpdate>(function);
+}
+
+// Whether the kernel reads what is there before it writes it; of fused steps, the first that
+// writes there does.
+bool changes(const Operation& one, Index buffer) {
+  for (const Operation& part : one.parts)
+    if (std::ranges::count(part.writes, buffer) > 0) return changes(part, buffer);
+  return changes_in_place(one.function) && std::ranges::count(one.writes, buffer) > 0 &&
+         std::ranges::count(one.reads, buffer) == 0;
+}
+
+// As our kernels have it: dropout's mask is drawn anew in backward, a place in a pooled image is a
+// number of 32 bits.
+std::int64_t bytes_of(const program::Buffer& buffer, const Operation& one) {
+  if (buffer.type == program::ElementType::kBool) return 0;
+  const bool is_place = std::holds_alternative<program::MaxPooling>(one.function) &&
+                        buffer.type == program::ElementType::kInt64;
+  return is_place ? buffer.bytes / 2 : buffer.bytes;
+}
+
 std::int64_t bytes_of(const program::Program& program, const Operation& one) {
   std::int64_t bytes = 0;
-  for (const auto* list : {&one.reads, &one.writes})
-    for (const Index buffer : *list) bytes += program.buffers[buffer].bytes;
+  for (const Index buffer : one.reads) bytes += bytes_of(program.buffers[buffer], one);
+  for (const Index buffer : one.writes)
+    bytes += (changes(one, buffer) ? 2 : 1) * bytes_of(program.buffers[buffer], one);
   // Sums over a whole channel come before its first result: what they read is read again.
   const auto* norm = std::get_if<program::BatchNorm>(&one.function);
   if (norm && norm->training) {
@@ -137,6 +165,35 @@ double run_time(cuda::DeviceCalls& device, const program::Config& config, int st
 }
 
 }  // namespace
+
+std::vector<RateCase> rate_cases() {
+  const std::vector<std::string> gpt{
+      "model.name=gpt-mini",  "model.width=1024",      "model.seq_len=1024", "model.blocks=4",
+      "model.heads=16",       "batch_size=32",         "model.dropout=0.1",  "optimizer.name=adamw",
+      "optimizer.impl=fused", "attention.kernel=flash"};
+  const std::vector<std::string> resnet{"model.name=resnet18", "batch_size=256"};
+  const auto made = [](std::string words, const std::vector<std::string>& settings,
+                       const std::vector<std::string>& more, FusedBy fused) {
+    RateCase one{std::move(words), {}, fused};
+    for (const char* setting : {"workload=train", "steps=1", "loop.evaluate=false"})
+      one.config.set_text(setting);
+    for (const auto* list : {&settings, &more})
+      for (const std::string& setting : *list) one.config.set_text(setting);
+    return one;
+  };
+  std::vector<RateCase> all{made("gpt-mini", gpt, {}, FusedBy::kCompiling),
+                            made("gpt-mini, in FP16", gpt, {"precision=fp16"}, FusedBy::kCompiling),
+                            made("resnet18", resnet, {}, FusedBy::kCompiling)};
+  const std::string fuse = "compile.fuse=true";
+  for (const auto& [how, fused] : {std::pair{", fused, reading its steps", FusedBy::kReading},
+                                   std::pair{", fused, compiled for them", FusedBy::kCompiling}}) {
+    all.push_back(made(std::string("gpt-mini") + how, gpt, {fuse}, fused));
+    all.push_back(
+        made(std::string("gpt-mini, in BF16") + how, gpt, {fuse, "precision=bf16"}, fused));
+    all.push_back(made(std::string("resnet18") + how, resnet, {fuse}, fused));
+  }
+  return all;
+}
 
 std::vector<KernelRate> kernel_rates(cuda::DeviceCalls& device, const program::Program& program,
                                      std::int64_t least_bytes, FusedBy fused) {

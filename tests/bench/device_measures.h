@@ -14,7 +14,7 @@ namespace trainscope::bench {
 // A kernel whose time is that of moving memory, beside a copy within device memory.
 struct KernelRate {
   std::string name;        // "aten::gelu, vectorized_elementwise_kernel"
-  std::int64_t bytes = 0;  // that it must move: each operand once
+  std::int64_t bytes = 0;  // that it must move: each operand once, what it changes twice
   double nanos = 0;        // medians
   double copy_nanos = 0;   // of a copy that moves as many
   std::string failure;     // why there are no times, as a sentence; empty: there are
@@ -23,6 +23,14 @@ struct KernelRate {
 
 // Kernels of fused operations: those that read their steps, or those that were compiled for them.
 enum class FusedBy { kReading, kCompiling };
+
+// Trainings whose kernels are timed so, tensors of 100 MB and more among their operands.
+struct RateCase {
+  std::string words;  // "gpt-mini, in FP16"
+  program::Config config;
+  FusedBy fused = FusedBy::kCompiling;
+};
+std::vector<RateCase> rate_cases();
 
 // Of the program's operations that do little but move memory, those that move `least_bytes` and
 // more, each name and size once.

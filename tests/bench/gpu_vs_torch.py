@@ -119,9 +119,12 @@ def compare_times(folder):
             if (name, way) not in ours:
                 sys.exit(f"trainscope_bench device-steps says nothing of {name}, {way}")
             mine, other = ours[name, way], theirs[beside]
-            slower += way != "fused" and not mine[1] <= other[1]
-            print(f"  {name:22} {way:12} {mine[0]:8.3f} {mine[1]:8.3f}   PyTorch {beside:8} {other[0]:8.3f} "
-                  f"{other[1]:8.3f}   ratio {mine[1] / other[1]:5.2f}", flush=True)
+            beside_words = f"PyTorch {beside:8} {other[0]:8.3f} {other[1]:8.3f}   ratio {mine[1] / other[1]:5.2f}"
+            if math.isnan(other[1]):  # PyTorch cannot, which says nothing of ours
+                beside_words = f"not compared: PyTorch {beside} failed"
+            else:
+                slower += way != "fused" and mine[1] > other[1]
+            print(f"  {name:22} {way:12} {mine[0]:8.3f} {mine[1]:8.3f}   {beside_words}", flush=True)
     return slower
 
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "cuda/emulated_device.h"
 #include "support/config.h"
@@ -47,6 +48,74 @@ TEST_CASE("kernels that move memory are timed beside a copy of as many bytes") {
   CHECK(has("batch_norm"));
   CHECK(has("max_pool2d"));
   CHECK(has("_foreach"));
+}
+
+TEST_CASE("a kernel moves each operand once, and what it changes twice") {
+  const auto bytes_of = [](const std::vector<std::string>& settings, const char* word) {
+    std::int64_t bytes = 0;
+    for (const bench::KernelRate& one : rates_of(settings, 1))
+      if (one.name.find(word) != std::string::npos) bytes = std::max(bytes, one.bytes);
+    return bytes;
+  };
+  const std::vector<std::string> mlp{"workload=train", "model.name=mlp", "data.name=digits",
+                                     "steps=1",        "batch_size=4",   "optimizer.impl=fused"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> settings = mlp;
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  const program::Config config = config_of(mlp);
+  const std::int64_t parameters =
+      train::build_program(config, train::machine_of(config)).parameters;
+  // Gradients are read; weights and both moments read and written; the number of steps, too.
+  CHECK(bytes_of(with({"optimizer.name=adamw"}), "fused_adam") == 7 * 4 * parameters + 2 * 4);
+  CHECK(bytes_of(with({"optimizer.name=sgd"}), "fused_sgd") == 3 * 4 * parameters);
+  CHECK(bytes_of(with({"optimizer.name=sgd", "optimizer.momentum=0.9"}), "fused_sgd") ==
+        5 * 4 * parameters);
+}
+
+TEST_CASE("masks are drawn anew, and a place in a pooled image is a number of 32 bits") {
+  const auto rates = rates_of({"workload=train", "model.name=cnn", "data.name=digits", "steps=1",
+                               "batch_size=4", "loop.evaluate=false"},
+                              1);
+  const program::Config config = config_of({"workload=train", "model.name=cnn", "data.name=digits",
+                                            "steps=1", "batch_size=4", "loop.evaluate=false"});
+  const program::Program program = train::build_program(config, train::machine_of(config));
+  for (const program::Operation& one : program.operations) {
+    const auto* pool = std::get_if<program::MaxPooling>(&one.function);
+    if (!pool || pool->part != program::Part::kForward) continue;
+    const std::int64_t image = program.buffers[one.reads[0]].bytes;
+    const std::int64_t pooled = program.buffers[one.writes[0]].bytes;
+    CHECK(std::ranges::any_of(rates, [&](const bench::KernelRate& rate) {
+      return rate.name.find("max_pool2d") != std::string::npos && rate.bytes == image + 2 * pooled;
+    }));
+  }
+  const std::vector<std::string> text{"workload=train",   "model.name=gpt-mini", "data.name=text",
+                                      "steps=1",          "batch_size=2",        "model.width=16",
+                                      "model.blocks=1",   "model.heads=2",       "model.seq_len=8",
+                                      "model.dropout=0.1"};
+  bool dropped = false;
+  for (const bench::KernelRate& one : rates_of(text, 1))
+    if (one.name.find("dropout") != std::string::npos) {
+      dropped = true;
+      CHECK(one.bytes == 2 * 4 * 2 * 8 * 16 + 8);  // where its draws began, too
+    }
+  CHECK(dropped);
+}
+
+TEST_CASE("the trainings whose kernels are timed on a GPU can be built, and have large tensors") {
+  const std::vector<bench::RateCase> cases = bench::rate_cases();
+  REQUIRE(cases.size() == 9);
+  std::set<std::string> words;
+  for (const bench::RateCase& one : cases) {
+    CAPTURE(one.words);
+    CHECK(words.insert(one.words).second);
+    const program::Program program =
+        train::build_program(one.config, train::machine_of(one.config));
+    CHECK(std::ranges::any_of(program.buffers, [](const program::Buffer& buffer) {
+      return buffer.bytes >= std::int64_t{100} << 20;
+    }));
+  }
 }
 
 TEST_CASE("a kernel that fails is in the list with its reason, and those before it have times") {

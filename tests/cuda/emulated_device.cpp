@@ -194,6 +194,12 @@ void EmulatedDevice::release(void* memory, cuda::StreamHandle stream) {
   enqueue(stream, std::move(work));
 }
 
+void EmulatedDevice::empty_cache(int gpu) {
+  const std::lock_guard held(mutex_);
+  host_call();
+  emptied_.push_back(gpu);
+}
+
 // Where nothing is computed, an address that no other memory has.
 void* EmulatedDevice::memory_of(std::int64_t bytes) const {
   return options_.computes ? poisoned(bytes) : std::malloc(1);

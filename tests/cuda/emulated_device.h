@@ -61,6 +61,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   void release_after(const cuda::HandleCounts& kept) override;
   void* allocate(std::int64_t bytes, cuda::StreamHandle stream) override;
   void release(void* memory, cuda::StreamHandle stream) override;
+  void empty_cache(int gpu) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
   void release_host(void* memory, program::MemoryKind kind) override;
   void fill_zero(void* memory, std::int64_t bytes, cuda::StreamHandle stream) override;
@@ -92,6 +93,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   const std::vector<std::vector<float>>& arrived() const { return arrived_; }
   std::int64_t calls() const { return calls_; }
   std::int64_t bytes_in_use() const { return in_use_; }
+  const std::vector<int>& emptied() const { return emptied_; }  // GPUs' caches, in turn
 
  private:
   using OpId = std::size_t;
@@ -170,6 +172,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   std::map<void*, std::int64_t> sizes_;  // of device memory that is handed out
   std::vector<void*> memory_;            // all there ever was
   std::int64_t in_use_ = 0;
+  std::vector<int> emptied_;
   cuda::Activities told_;
   std::vector<std::vector<float>> arrived_;
 };

@@ -30,6 +30,7 @@ struct Carried {
   std::optional<cuda::Failure> failure;
   std::uint64_t commands = 0;
   std::int64_t calls = 0;
+  std::vector<int> emptied;  // GPUs, of which the cache was
 };
 
 void carry_out(Carried& run, const test::EmulatedOptions& options) {
@@ -38,6 +39,7 @@ void carry_out(Carried& run, const test::EmulatedOptions& options) {
   run.failure = execution.run();
   run.commands = execution.commands_done();
   run.calls = device.calls();
+  run.emptied = device.emptied();
 }
 
 std::unique_ptr<Carried> carry_out(const std::vector<std::string>& settings,
@@ -178,6 +180,24 @@ TEST_CASE("a kernel of any shape and a matrix product are launched with what the
   const auto gemm = carry_out({"workload=gemm", "gemm.m=32", "gemm.n=48", "gemm.k=16", "steps=2"});
   REQUIRE_FALSE(gemm->failure);
   CHECK(gemm->trace->name(spans_of(*gemm, LaneKind::kStream).front()) == "gemm");
+}
+
+TEST_CASE("what the allocator has cached goes back to the driver where a script says so") {
+  const std::vector<std::string> training{"workload=train", "model.name=mlp", "steps=3",
+                                          "data.name=digits", "batch_size=64"};
+  const auto emptied = [&](const std::string& value) {
+    std::vector<std::string> settings = training;
+    settings.push_back("loop.empty_cache=" + value);
+    const auto run = carry_out(settings);
+    REQUIRE_FALSE(run->failure);
+    const auto calls = spans_of(*run, LaneKind::kHostThread);
+    const auto trims = std::ranges::count_if(
+        calls, [&](const Span& call) { return run->trace->name(call) == "cudaMemPoolTrimTo"; });
+    CHECK(trims == static_cast<std::ptrdiff_t>(run->emptied.size()));
+    return run->emptied;
+  };
+  CHECK(emptied("true") == std::vector<int>{0, 0, 0});
+  CHECK(emptied("false").empty());
 }
 
 TEST_CASE("a thread that waits for the device is held for what it waited for") {

@@ -89,6 +89,14 @@ Bench::Bench(DeviceCalls& device)
 }
 
 // What a lost device had is gone with it.
+void wake_up(DeviceCalls& device) {
+  constexpr Nanos kLong = 300'000'000;
+  Bench bench(device);
+  device.watch(WatchLevel::kNothing);
+  bench.launch(bench.prepare(long_kernel(kLong)));
+  device.synchronise();
+}
+
 Bench::~Bench() {
   try {
     device_.watch(WatchLevel::kEverything);

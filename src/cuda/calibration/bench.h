@@ -30,6 +30,10 @@ program::Operation add_kernel(std::int64_t count);    // STREAM's add: 12 bytes 
 program::Operation product(std::int64_t m, std::int64_t n, std::int64_t k,
                            program::ElementType type);
 
+// Keeps the device at work for a while: an idle GPU has lower clocks, and takes some tenths of a
+// second of work to raise them.
+void wake_up(DeviceCalls& device);
+
 class Bench {
  public:
   explicit Bench(DeviceCalls& device);

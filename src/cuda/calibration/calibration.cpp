@@ -36,14 +36,8 @@ Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double p
   all.facts = device.facts();
   add_facts(all);
   Bench bench(device);
-  // An idle GPU has lower clocks.
-  const auto wake_up = [&] {
-    constexpr Nanos kLong = 300'000'000;
-    bench.launch(bench.prepare(long_kernel(kLong)));
-    bench.free_all();
-  };
   const std::pair<const char*, std::function<void()>> parts[] = {
-      {"nothing yet: the GPU wakes up", wake_up},
+      {"nothing yet: the GPU wakes up", [&] { wake_up(device); }},
       {"calls of the host", [&] { measure_calls(bench, plan, all); }},
       {"launches, kernels, waits", [&] { measure_order(bench, plan, all); }},
       {"graphs", [&] { measure_graphs(bench, plan, all); }},

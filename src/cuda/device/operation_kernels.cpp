@@ -29,6 +29,9 @@ bool is_busy(const program::Operation& operation) {
          operation.kind != OperationKind::kGemm;
 }
 
+template <typename Function, typename... Others>
+constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
+
 // Floats beside copies of operands.
 struct Workspace {
   std::size_t operator()(const program::Linear& f) const {
@@ -68,6 +71,12 @@ struct Workspace {
   }
   template <typename Other>
   std::size_t operator()(const Other&) const {
+    using namespace program;
+    static_assert(
+        is_one_of<Other, std::monostate, Activation, MaxPooling, AveragePooling, AddPositions,
+                  Dropout, LogSoftmax, SharedLoss, Add, Accumulate, CopyPart, CopyRuns, Concatenate,
+                  ShardsApart, ShardsTogether, Power, Fill, Cast, GradientNorm, GradientNorms,
+                  ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>);
     return 0;
   }
 };
@@ -87,12 +96,14 @@ int chains_for(int wanted) {
   return chains;
 }
 
-kernels::Busy busy_of(const program::Operation& one, const KernelLimits& limits) {
+kernels::Busy busy_of(const KernelCall& call, const KernelLimits& limits) {
+  const program::Operation& one = *call.operation;
   kernels::Busy busy;
   busy.blocks = static_cast<unsigned>(std::max<std::int64_t>(1, one.blocks));
   busy.threads = static_cast<unsigned>(std::max(1, one.threads));
   if (!one.block_work) {
-    const double seconds = static_cast<double>(one.opaque_duration) * 1e-9;
+    const double seconds =
+        static_cast<double>(std::max<Nanos>(0, one.opaque_duration - call.floor)) * 1e-9;
     const double threads = static_cast<double>(busy.blocks) * busy.threads;
     busy.chains = 1;
     busy.rounds = rounds_of(one.opaque_duration > 0 ? seconds * limits.clock_hz / kCyclesARound
@@ -128,7 +139,7 @@ void launch_busy(const KernelCall& call, kernels::Stream stream, const KernelLim
   if (only_moves(one))
     return kernels::copy_values(stream, call.room, call.room + second_half(one), moved(one));
   static_assert(sizeof(BlockRecord) == sizeof(kernels::BlockRecord));
-  kernels::keep_busy(stream, busy_of(one, limits), call.room,
+  kernels::keep_busy(stream, busy_of(call, limits), call.room,
                      reinterpret_cast<kernels::BlockRecord*>(call.records));
 }
 

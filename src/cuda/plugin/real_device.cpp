@@ -35,8 +35,7 @@ void require_driver() {
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
     throw MissingError(
         "there is no NVIDIA driver for a GPU here (libcuda.so.1); --executor sim simulates the "
-        "same "
-        "run");
+        "same run");
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaErrorInsufficientDriver)
@@ -292,6 +291,11 @@ void RealDevice::wait_for_freed_memory(std::size_t gpu) {
     while (!TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(one)) && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(kPause);
   if (has_pools_) empty_pool(gpus_[gpu].number);
+}
+
+// Virtual GPUs share the pool of the real one.
+void RealDevice::empty_cache(int gpu) {
+  if (has_pools_) empty_pool(gpus_[static_cast<std::size_t>(gpu)].number);
 }
 
 // Without a pool no stream has an order for it: what was launched before is waited for.

@@ -46,6 +46,7 @@ class RealDevice : public DeviceCalls {
   void release_after(const HandleCounts& kept) override;
   void* allocate(std::int64_t bytes, StreamHandle stream) override;
   void release(void* memory, StreamHandle stream) override;
+  void empty_cache(int gpu) override;
   void* allocate_host(std::int64_t bytes, program::MemoryKind kind) override;
   void release_host(void* memory, program::MemoryKind kind) override;
   void fill_zero(void* memory, std::int64_t bytes, StreamHandle stream) override;
