@@ -87,8 +87,8 @@ std::int64_t clean_steps(const trace::Trace& trace, std::uint32_t step) {
 }  // namespace
 
 NumberLine number_line(program::ElementType type) {
-  if (type == program::ElementType::kBf16) return {"BF16", -134, -133, -126, 128};
-  return {"FP16", -25, -24, -14, 16};
+  if (type == program::ElementType::kBf16) return {"BF16", -134, -126, 128};
+  return {"FP16", -25, -14, 16};
 }
 
 std::string_view name_of(Region region) {

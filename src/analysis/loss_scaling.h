@@ -19,11 +19,10 @@ namespace trainscope::analysis {
 // A narrow type's number line by powers of two. IEEE 754-2019, table 3.5: binary16 has 10 bits of
 // fraction and exponents -14 .. 15; bfloat16 has 7 and -126 .. 127.
 struct NumberLine {
-  std::string_view name;   // "FP16"
-  int zero_below;          // smaller than 2^this rounds to zero
-  int smallest_subnormal;  // 2^this
-  int smallest_normal;     // 2^this
-  int infinite_from;       // 2^this and more overflows
+  std::string_view name;  // "FP16"
+  int zero_below;         // smaller than 2^this rounds to zero
+  int smallest_normal;    // 2^this
+  int infinite_from;      // 2^this and more overflows
 };
 NumberLine number_line(program::ElementType type);  // kFp16 or kBf16
 

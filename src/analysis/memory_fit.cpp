@@ -157,12 +157,4 @@ std::int64_t largest_batch(const std::function<std::int64_t(std::int64_t)>& peak
   return largest;
 }
 
-double zero_bytes(double parameters, int gpus, ZeroStage stage) {
-  constexpr double kParameter = 2, kGradient = 2, kOptimizer = 12;
-  const auto share = [&](ZeroStage from) { return stage >= from ? 1.0 / gpus : 1.0; };
-  return parameters *
-         (kParameter * share(ZeroStage::kParameters) + kGradient * share(ZeroStage::kGradients) +
-          kOptimizer * share(ZeroStage::kOptimizerState));
-}
-
 }  // namespace trainscope::analysis

@@ -42,15 +42,4 @@ bool fits(const program::Program& program, std::int64_t capacity);
 std::int64_t largest_batch(const std::function<std::int64_t(std::int64_t)>& peak_of,
                            std::int64_t capacity, std::int64_t most);
 
-// ---- ZeRO --------------------------------------------------------------------------------------
-
-// What is split over the GPUs of data-parallel training. ZeRO-1, -2, -3 in DeepSpeed's words.
-enum class ZeroStage { kNone, kOptimizerState, kGradients, kParameters };
-
-// Bytes of parameters, gradients and optimizer state on each GPU, mixed precision with Adam: 2
-// bytes of each parameter, 2 of its gradient, and 12 of state (FP32 parameter, momentum, variance),
-// of which a stage splits one after the other (Rajbhandari et al., arXiv:1910.02054, section 3.1
-// and figure 1). `gpus` is 1 or more.
-double zero_bytes(double parameters, int gpus, ZeroStage stage);
-
 }  // namespace trainscope::analysis

@@ -41,24 +41,6 @@ std::vector<std::int64_t> sequential_indices(std::int64_t length) {
   return indices;
 }
 
-std::vector<std::vector<std::int64_t>> in_batches(const std::vector<std::int64_t>& indices,
-                                                  std::int64_t batch_size, bool drop_last) {
-  if (batch_size < 1)
-    throw InputError(
-        fmt::format("a batch of {} samples cannot be read; give a batch_size of 1 or "
-                    "more",
-                    batch_size));
-  const auto size = static_cast<std::size_t>(batch_size);
-  std::vector<std::vector<std::int64_t>> batches;
-  for (std::size_t first = 0; first < indices.size(); first += size) {
-    const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::size_t count = std::min(size, indices.size() - first);
-    if (count < size && drop_last) break;
-    batches.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
-  }
-  return batches;
-}
-
 DistributedSampler::DistributedSampler(const DistributedSamplerOptions& options)
     : options_(options) {
   check(options);

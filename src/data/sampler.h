@@ -14,11 +14,6 @@ namespace trainscope::data {
 // SequentialSampler: 0 … length - 1.
 std::vector<std::int64_t> sequential_indices(std::int64_t length);
 
-// BatchSampler: the indices in batches of `batch_size`, at least 1. The last one may be shorter;
-// with `drop_last` it is then left out.
-std::vector<std::vector<std::int64_t>> in_batches(const std::vector<std::int64_t>& indices,
-                                                  std::int64_t batch_size, bool drop_last);
-
 struct DistributedSamplerOptions {
   std::int64_t length = 0;  // of the data set
   std::int64_t num_replicas = 1;

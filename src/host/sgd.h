@@ -1,8 +1,9 @@
 // Stochastic gradient descent: torch.optim.SGD.
 //
 //   g = gradient + weight_decay · p
-//   v = g in the first step, else momentum · v + (1 - dampening) · g   (momentum 0: no v, g is
-//   used) g = g + momentum · v with nesterov, else v;   p = p - lr · g
+//   v = g in the first step, else momentum · v + (1 - dampening) · g   (momentum 0: no v, g is used)
+//   g = g + momentum · v with nesterov, else v
+//   p = p - lr · g
 // Error: within one unit in the last place of the larger term of each addition; PyTorch fuses some
 // multiplications with additions, this does not.
 #pragma once

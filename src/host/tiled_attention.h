@@ -4,8 +4,9 @@
 // arXiv:2307.08691 (algorithms 1 and 2). The results are attention.h's, but the matrix of
 // probabilities never exists: forward keeps one number a row, lse = log Σ exp(s), and backward
 // computes each tile of p = exp(s - lse) again. So memory grows with length, not with its square.
-//   m' = max(m, rowmax(s));  l' = l e^(m - m') + rowsum(e^(s - m'));  o' = o e^(m - m') + e^(s -
-//   m') v
+//   m' = max(m, rowmax(s))
+//   l' = l e^(m - m') + rowsum(e^(s - m'))
+//   o' = o e^(m - m') + e^(s - m') v
 // Error: a few units in the last place beside the plain way: one more rounding for each tile.
 #pragma once
 

@@ -7,6 +7,7 @@
 
 #include "base/toml.h"
 #include "base/units.h"
+#include "machine/topology.h"
 
 namespace trainscope::machine {
 namespace {
@@ -104,7 +105,7 @@ Reached reached(const Machine& machine) {
   constexpr double kFirstNvls = 9.0;
   switch (machine.gpu_link.kind) {
     case LinkKind::kPcie:
-      return {0.502, 0, "2 x L40S reach 15.8 of 31.5 GB/s (yumibyte/CS244C-Research)", ""};
+      return {kPcieRingShare, 0, "2 x L40S reach 15.8 of 31.5 GB/s (yumibyte/CS244C-Research)", ""};
     case LinkKind::kNvlink:
       return {0.8, 0, "NCCL reckons with 20 GB/s of a link's 25 (nccl: src/graph/topo.h)", ""};
     case LinkKind::kNvswitch:

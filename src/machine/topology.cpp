@@ -218,9 +218,8 @@ GpuLink link_without_nvlinks(Machine machine) {
   link.kind = LinkKind::kPcie;
   machine.gpu_link = link;
   if (machine.gpu_count < 2) return link;
-  constexpr double kReached = 0.502;
   link.bytes_per_s = path_between(topology_of(machine), 0, 1).bytes_per_s;
-  link.ring_bytes_per_s = kReached * link.bytes_per_s;
+  link.ring_bytes_per_s = kPcieRingShare * link.bytes_per_s;
   return link;
 }
 

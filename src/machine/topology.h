@@ -56,8 +56,10 @@ struct Path {
 // Throws InputError where nothing joins the two, or a GPU is not there.
 Path path_between(const Topology& topology, int gpu_a, int gpu_b);
 
-// What joins the GPUs where their NVLinks, if any, are not used: PCIe, of which rings reach half of
-// the raw rate, as L40S do (15.8 of 31.5 GB/s, yumibyte/CS244C-Research).
+// What a ring reaches of PCIe's raw rate: 2 x L40S 15.8 of 31.5 GB/s (yumibyte/CS244C-Research).
+inline constexpr double kPcieRingShare = 0.502;
+
+// What joins the GPUs where their NVLinks, if any, are not used: PCIe.
 GpuLink link_without_nvlinks(Machine machine);
 
 // Throws InputError, naming the places: a wire that carries nothing, a GPU that no wire reaches.

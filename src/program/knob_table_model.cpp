@@ -10,8 +10,7 @@ void add_model_knobs(std::vector<Knob>& t) {
       .help(
           "the model; mlp is a classroom classifier of images, of widths model.inputs, "
           "model.hidden, the rnn reads them in model.seq_len steps; the numbers of mlp, cnn, rnn "
-          "and "
-          "gpt-mini are computed, of the others only the time")
+          "and gpt-mini are computed, of the others only the time")
       .into(t);
   whole("model.inputs", 784, 1, 1 << 20)
       .help("width of the mlp's input: the numbers of one sample, 28 x 28 pixels")
@@ -94,8 +93,7 @@ void add_model_knobs(std::vector<Knob>& t) {
       .pytorch("F.interpolate")
       .help(
           "sizes of images, in turn: a step resizes its batch on the GPU, each size 32 pixels "
-          "below "
-          "the one before; 1: none is resized")
+          "below the one before; 1: none is resized")
       .into(t);
   flag("data.one_batch", false)
       .help("every step trains on the first batch: a model that can learn must learn it by heart")

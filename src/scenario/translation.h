@@ -1,8 +1,11 @@
 // A lesson's texts in another language, from the file beside it: scenarios/ID.LANG.toml.
 //
 //   title = "Gepinnter und auslagerbarer Speicher"
-//   original = "5f0c22a1"        # of the English texts it was made from; `trainscope check` says
-//   it [step.predict] text = "…" options = [{ text = "…", why = "…" }, …] [terms."copy engine"]
+//   original = "5f0c22a1"  # of the English texts it was made from; `trainscope check` says it
+//   [step.predict]
+//   text = "…"
+//   options = [{ text = "…", why = "…" }, …]
+//   [terms."copy engine"]
 //   name = "Kopiereinheit"
 //
 // A text has an id, which is where it stands: "title", "step.predict.options.2.why". What has no

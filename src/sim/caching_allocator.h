@@ -5,14 +5,14 @@
 // expandable segments, no max_split_size, no private pools of graphs):
 //
 //   sizes are rounded up to 512 B; up to 1 MiB is a small request, more a large one
-//   a small segment has 2 MiB; a large one 20 MiB, or from 10 MiB on its request, rounded up to 2
-//   MiB the smallest free block of the same stream and pool that fits is taken what is left of it
-//   becomes a block: of small ones from 512 B on, of large ones above 1 MiB a freed block joins its
-//   free neighbours; a whole segment stays until there is no room a block that other streams use is
-//   free only once the events recorded at its free have passed, which is looked up at allocations:
-//   per stream in order, up to the first that has not when cudaMalloc has no room: wait for those
-//   events, cudaFree every segment that is wholly free, cudaMalloc once more, without looking at
-//   the free blocks again (pytorch#189504)
+//   a small segment has 2 MiB; a large one 20 MiB, or from 10 MiB on its request, rounded up to 2 MiB
+//   the smallest free block of the same stream and pool that fits is taken
+//   what is left of it becomes a block: of small ones from 512 B on, of large ones above 1 MiB
+//   a freed block joins its free neighbours; a whole segment stays until there is no room
+//   a block that other streams use is free only once the events recorded at its free have passed,
+//     which is looked up at allocations: per stream in order, up to the first that has not
+//   when cudaMalloc has no room: wait for those events, cudaFree every segment that is wholly free,
+//     cudaMalloc once more, without looking at the free blocks again (pytorch#189504)
 //
 // A plain data structure: it knows no time. What it did it notes as actions, which the caller
 // takes.

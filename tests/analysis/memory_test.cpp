@@ -296,16 +296,6 @@ TEST_CASE("the largest batch of the classroom model is the last whose run does n
   CHECK(analysis::run_config("A", at(batch + 1)).ending);
 }
 
-// arXiv:1910.02054, figure 1: 7.5 billion parameters, 64 GPUs, K = 12.
-TEST_CASE("ZeRO needs what its paper says, stage by stage") {
-  const double published[] = {120, 31.4, 16.6, 1.9};
-  for (int stage = 0; stage < 4; ++stage) {
-    const double bytes = analysis::zero_bytes(7.5e9, 64, static_cast<analysis::ZeroStage>(stage));
-    CHECK(std::round(bytes / 1e8) / 10 == Approx(published[stage]).epsilon(1e-12));
-  }
-  CHECK(analysis::zero_bytes(7.5e9, 1, analysis::ZeroStage::kParameters) == 120e9);
-}
-
 TEST_CASE(
     "a run out of memory is a result: metrics up to there, saved and opened with its reason") {
   const Run full = run({"workload=train", "machine=t4-1", "steps=3", "batch_size=65536",

@@ -112,8 +112,7 @@ const std::vector<ActionInfo>& actions() {
        "A second run with the same knobs, to turn some of them and compare."},
       {"runs.what_if", "What if…", "Shift+W",
        "Beside a trace, its replay: turn how fast its host, kernels or links are, and see what "
-       "that "
-       "would bring."},
+       "that would bring."},
       {"runs.close_b", "Close B", "", "Show A alone again."},
       {"file.open_trace", "Open a trace", "", "Read a PyTorch trace, plain or gzipped."},
       {"link.copy", "Copy a link", "Ctrl+Shift+C",

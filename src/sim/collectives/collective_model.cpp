@@ -249,8 +249,8 @@ std::vector<CollectivePlan> collective_plans(const machine::Machine& machine,
   if (plans.empty())
     throw InputError(fmt::format(
         "collective.algorithm = {} with collective.protocol = {} cannot carry out {} for {} ranks "
-        "of "
-        "{}: trees only all-reduce, ll128 needs NVLink, nvls a switch that adds (from Hopper on), "
+        "of {}: trees only all-reduce, ll128 needs NVLink, nvls a switch that adds (from Hopper "
+        "on), "
         "more than two ranks of one node, and simple; write auto",
         communicator.algorithm, communicator.protocol, program::name_of(kind), communicator.ranks,
         machine.id));
