@@ -13,6 +13,10 @@ using program::ElementType;
 using program::Index;
 using program::Operation;
 
+// What these read does not lie as their result does (one_by_one.h).
+constexpr const char* kCopy = "elementwise_kernel: copy";  // of heads
+constexpr const char* kAdd = "elementwise_kernel: add";    // of a mask that all heads share
+
 class EagerAttention {
  public:
   EagerAttention(const program::Program& program, const Operation& whole,
@@ -53,7 +57,7 @@ class EagerAttention {
     }
     if (f_.code != AttentionCode::kOpt) copy("aten::clone");
     all_.product("aten::bmm", f_.width, f_.length, {all_.probabilities()}, {});
-    all_.each({"copy", "aten::clone", "clone"}, 0);
+    all_.each({kCopy, "aten::clone", "clone"}, 0);
   }
 
   void lay_out_inputs() {
@@ -62,7 +66,7 @@ class EagerAttention {
       return;
     }
     all_.each({"mul", "aten::mul", "mul"}, 1);
-    for (int i = 0; i < 3; ++i) all_.each({"copy", "aten::clone", "clone"}, 0);
+    for (int i = 0; i < 3; ++i) all_.each({kCopy, "aten::clone", "clone"}, 0);
   }
 
   void softmax(Index scores) {
@@ -87,14 +91,17 @@ class EagerAttention {
         make_mask();
         return masked("aten::clone", "aten::masked_fill_", scores, "scores, masked");
       case AttentionCode::kGpt2:
-        scores = pass("div", "aten::div", 1, scores, square("scores, scaled", type_));
-        return pass("where", "aten::where", 0, scores, square("scores, masked", type_));
+        scores = pass("elementwise_kernel: div", "aten::div", 1, scores,
+                      square("scores, scaled", type_));
+        return pass("elementwise_kernel: where", "aten::where", 0, scores,
+                    square("scores, masked", type_));
       case AttentionCode::kBert:
         scores = pass("div", "aten::div", 1, scores, square("scores, scaled", type_));
-        return pass("add", "aten::add", 1, scores, square("scores, masked", type_));
+        return pass(kAdd, "aten::add", 1, scores, square("scores, masked", type_));
       case AttentionCode::kOpt:
-        kept_.masked = pass("add", "aten::add", 1, scores, square("scores, masked", type_));
-        return pass("maximum", "aten::max", 1, kept_.masked, square("scores, bounded", type_));
+        kept_.masked = pass(kAdd, "aten::add", 1, scores, square("scores, masked", type_));
+        return pass("elementwise_kernel: maximum", "aten::max", 1, kept_.masked,
+                    square("scores, bounded", type_));
     }
     return scores;
   }
@@ -157,9 +164,9 @@ class EagerAttention {
                             "gradient of scores, masked");
         return scaled("mul", "MulBackward0");
       case AttentionCode::kGpt2:
-        gradient = pass("where", "WhereBackward0", 0, gradient,
+        gradient = pass("elementwise_kernel: where", "WhereBackward0", 0, gradient,
                         square("gradient of scores, masked", type_));
-        return scaled("div", "DivBackward0");
+        return scaled("elementwise_kernel: div", "DivBackward0");
       case AttentionCode::kBert:
         return scaled("div", "DivBackward0");
       case AttentionCode::kOpt:
@@ -174,7 +181,7 @@ class EagerAttention {
     const auto compare = [&](const char* kernel, const std::string& name) {
       return pass(kernel, node, 1, kept_.masked, square(name, ElementType::kBool));
     };
-    const Index equal = compare("eq", "scores that are the least");
+    const Index equal = compare("elementwise_kernel: eq", "scores that are the least");
     const Index half = pass("div", node, 1, gradient, square("gradient of scores, halved", type_));
     const Index chosen = square("gradient of scores, masked", type_);
     Operation where = pointwise("where", node, program::OperationKind::kElementwise, all_.scores(),
@@ -182,7 +189,7 @@ class EagerAttention {
     where.reads = {equal, half, gradient};
     where.writes = {chosen};
     all_.add(std::move(where), true);
-    const Index less = compare("lt", "scores below the least");
+    const Index less = compare("elementwise_kernel: lt", "scores below the least");
     Operation fill = pointwise("masked_fill", node, program::OperationKind::kElementwise,
                                all_.scores(), 0, bytes({chosen, chosen, less}));
     fill.reads = {chosen, less};
@@ -193,13 +200,13 @@ class EagerAttention {
   // A head's lie one after another, where a token's do in the projections.
   void gather() {
     if (all_.is_fused()) return all_.gather({"", "", "cat"}, 0);
-    for (int i = 0; i < 3; ++i) all_.each({"copy", "ViewBackward0", {}}, 0);
+    for (int i = 0; i < 3; ++i) all_.each({kCopy, "ViewBackward0", {}}, 0);
     if (f_.code == AttentionCode::kOpt) all_.each({"mul", "MulBackward0", {}}, 1);
     if (f_.packed) all_.gather({"CatArrayBatchedCopy", "SplitBackward0", {}}, 0);
   }
 
   void copy(const char* framework) {
-    if (all_.is_copied()) all_.each({"copy", framework, "clone"}, 0);
+    if (all_.is_copied()) all_.each({kCopy, framework, "clone"}, 0);
   }
 
   // Of the lower triangle that the module holds, in FP32, which is 0 above the diagonal.
@@ -215,8 +222,9 @@ class EagerAttention {
   // `node`, `fill`: who copies, and who fills the copy.
   Index masked(const char* node, const char* fill, Index scores, const std::string& name) {
     const Index copy = pass("copy", node, 0, scores, square(name, type_));
-    Operation in_place = pointwise("masked_fill", fill, program::OperationKind::kElementwise,
-                                   all_.scores(), 0, bytes({copy, copy, kept_.mask}));
+    Operation in_place =
+        pointwise("elementwise_kernel: masked_fill", fill, program::OperationKind::kElementwise,
+                  all_.scores(), 0, bytes({copy, copy, kept_.mask}));
     in_place.reads = {copy, kept_.mask};
     all_.add(std::move(in_place), !all_.is_forward());
     return copy;

@@ -9,6 +9,7 @@
 #include "program/products.h"
 #include "program/second_reads.h"
 #include "train/fusion_loop.h"
+#include "train/one_by_one.h"
 
 namespace trainscope::train {
 namespace {
@@ -198,6 +199,16 @@ class Shaper {
   const Operation& operation_;
 };
 
+// What holds a kernel to so many numbers a cycle is its instructions: its arithmetic is as much as
+// there are numbers, at a share of the unit's rate that makes them so many.
+void hold_to(double numbers, const Operation& operation, const machine::Gpu& gpu,
+             program::BlockWork& work) {
+  const auto peak = machine::peak_flops_per_s(gpu, work.math);
+  if (numbers <= 0 || !peak) return;
+  work.flops = static_cast<double>(operation.m) / static_cast<double>(operation.blocks);
+  work.efficiency = std::min(1.0, numbers * gpu.boost_clock_hz * gpu.sm_count / *peak);
+}
+
 std::vector<bool> launched_of(const program::Program& program) {
   std::vector<bool> launched(program.operations.size());
   for (const program::Thread& thread : program.threads)
@@ -226,6 +237,7 @@ void shape_launches(program::Program& program, const machine::Gpu& gpu) {
     work.shared_bytes = shape.shared_bytes;
     operation.blocks = shape.blocks;
     operation.threads = shape.threads;
+    hold_to(numbers_per_cycle(operation), operation, gpu, work);
     operation.block_work = work;
   }
 }

@@ -9,6 +9,8 @@ namespace {
 
 using program::Index;
 
+constexpr const char* kCopy = "elementwise_kernel: copy";  // of heads (one_by_one.h)
+
 class MathAttention {
  public:
   MathAttention(const program::Program& program, const program::Operation& whole, Index scores,
@@ -35,7 +37,7 @@ class MathAttention {
                  {scores_}, {all_.probabilities()});
     copy("aten::clone");
     all_.product("aten::bmm", f_.width, f_.length, {all_.probabilities()}, {});
-    all_.each({"copy", "aten::clone", "clone"}, 0);
+    all_.each({kCopy, "aten::clone", "clone"}, 0);
   }
 
   void backward() {
@@ -50,17 +52,18 @@ class MathAttention {
     all_.product("BmmBackward0", f_.width, f_.length, {scores_}, {});
     all_.product("BmmBackward0", f_.width, f_.length, {scores_}, {}, true);
     for (int i = 0; i < 2 && !all_.is_fused(); ++i) all_.each({"mul", "MulBackward0", {}}, 1);
-    all_.gather({f_.packed ? "CatArrayBatchedCopy" : "copy",
+    all_.gather({f_.packed ? "CatArrayBatchedCopy" : kCopy,
                  f_.packed ? "SplitBackward0" : "ViewBackward0", "cat_mul"},
                 all_.is_fused() ? 2.0 / 3 : 0);
   }
 
   void copy(const char* framework) {
-    if (all_.is_copied() && !all_.is_fused()) all_.each({"copy", framework, {}}, 0);
+    if (all_.is_copied() && !all_.is_fused()) all_.each({kCopy, framework, {}}, 0);
   }
   void mask() {
-    program::Operation pass = pointwise("add", "aten::add_", program::OperationKind::kElementwise,
-                                        all_.scores(), 1, 2 * all_.square());
+    program::Operation pass =
+        pointwise("elementwise_kernel: add", "aten::add_", program::OperationKind::kElementwise,
+                  all_.scores(), 1, 2 * all_.square());
     pass.reads = {scores_};  // in place
     all_.add(std::move(pass));
   }
