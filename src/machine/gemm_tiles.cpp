@@ -21,14 +21,44 @@ struct Tile {
 constexpr std::array kTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
                             Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64}};
 
+// Of FP32 outside the tensor cores there are narrower ones, too: sgemm_128x32, 32x128 and
+// 32x32_sliced1x4, 64x32_sliced1x4, as profiles of linear layers on T4, V100 and A100 name them
+// (NeuSight, scripts/asplos/data/dataset, linear.csv). The sliced ones are there for 64 x 32, too,
+// turned round (assumed).
+constexpr std::array kNarrowTiles{Tile{128, 32}, Tile{32, 128}, Tile{64, 32}, Tile{32, 64},
+                                  Tile{32, 32}};
+
+// Products of few rows have kernels of their own, gemv and gemmSN, whose threads sum over k for so
+// many rows at once (names in profiles; that they go to 16 rows, in powers of two, have 16 outputs
+// a block, and reach what the narrowest tiles do, is assumed: none of the profiles above has fewer
+// rows than 13).
+constexpr std::array<int, 5> kFewRows{1, 2, 4, 8, 16};
+constexpr int kOutputsBeside = 16;
+
 constexpr std::int64_t kSliceBytes = 64;  // of a row of A or B that is in shared memory at once
 constexpr std::int64_t kSectorBytes = 32;
 constexpr double kMostFlops = 0x1p63;
 
-// Of what FP32's tiles of 128 and more reach, those with a side of 64 do: attention's products of
-// heads of 64 reach 0.48 of that on an A100 80GB PCIe and 0.68 to 0.76 on an H100 SXM (labels of
-// NeuSight, scripts/asplos/label, GPT2-Large, 4 sequences of 1024).
-constexpr double kNarrowInFp32 = 0.6;
+// Of what FP32's tiles of 128 and more reach, others do, by the times of linear.csv less what
+// products of nothing take, 50 us on the A100's host, an A100 PCIe of 40 GB, 60 on the V100's:
+//   a side of 128 or more   128x64: 0.85 on an A100, 0.92 on a V100; 128x32: 0.89, 0.84
+//   none                    32x32 and 64x32: 0.77, 0.66
+constexpr double kOneNarrowSide = 0.88;
+constexpr double kTwoNarrowSides = 0.72;
+// But in batched products: attention's of heads of 64 reach 0.48 on an A100 80GB PCIe and 0.68 to
+// 0.76 on an H100 SXM (labels of NeuSight, scripts/asplos/label, GPT2-Large, 4 sequences of 1024).
+constexpr double kNarrowInBatch = 0.6;
+
+// Without tiles in shared memory: what each thread loads is used for its rows alone.
+bool has_few_rows(const Tile& tile) {
+  return std::min(tile.m, tile.n) <= kFewRows.back();
+}
+
+double narrow_share(const Tile& tile, bool batched) {
+  if (std::min(tile.m, tile.n) >= 128) return 1;
+  if (batched) return kNarrowInBatch;
+  return std::max(tile.m, tile.n) >= 128 && !has_few_rows(tile) ? kOneNarrowSide : kTwoNarrowSides;
+}
 
 std::int64_t element_bytes(GemmType type) {
   return type == GemmType::kFp16 || type == GemmType::kBf16 ? 2 : 4;
@@ -99,6 +129,7 @@ double moved_one_by_one(const Gpu& gpu, Math math, const Tile& tile) {
 struct Sides {
   std::int64_t m = 0, n = 0, k = 0;
   bool a_turned = false;
+  bool batched = false;
   // Rows of all three begin at multiples of so many bytes.
   bool begin_at(std::int64_t bytes, std::int64_t element) const {
     return (a_turned ? m : k) * element % bytes == 0 && n * element % bytes == 0;
@@ -106,7 +137,7 @@ struct Sides {
 };
 
 GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile& tile) {
-  const auto [m, n, k, a_turned] = sides;
+  const auto [m, n, k, a_turned, batched] = sides;
   const std::int64_t element = element_bytes(type);
   GemmPlan plan;
   plan.math = unit_for(gpu, type);
@@ -126,8 +157,10 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
   // An unaligned slice touches a sector more.
   const double fetched =
       plan.aligned ? 1 : static_cast<double>(kSliceBytes + kSectorBytes) / double{kSliceBytes};
-  plan.efficiency = tile_efficiency(gpu, plan.math, tile.m, tile.n, element, {fetched, fetched});
-  if (plan.math == Math::kFp32 && std::min(tile.m, tile.n) < 128) plan.efficiency *= kNarrowInFp32;
+  plan.efficiency = has_few_rows(tile) ? product_share(gpu, plan.math)
+                                       : tile_efficiency(gpu, plan.math, tile.m, tile.n, element,
+                                                         {fetched, fetched});
+  if (plan.math == Math::kFp32) plan.efficiency *= narrow_share(tile, batched);
   if (plan.on_tensor_cores() && !plan.aligned)
     plan.efficiency =
         std::min(plan.efficiency, product_share(gpu, plan.math) * mma_sync_share(gpu));
@@ -159,10 +192,12 @@ GemmPlan in_parts(const Gpu& gpu, const Sides& sides, GemmPlan plan, std::int64_
 
 // Of a tile, with k whole or in as many parts as there are SMs for, whichever is the quicker.
 GemmPlan quicker(const Gpu& gpu, const Sides& sides, const GemmPlan& whole) {
-  constexpr std::int64_t kLeastPart = 256;  // assumed: below it a block's start outweighs it
+  // FP32's are as short as 68 in linear.csv; on tensor cores assumed: below it a block's start
+  // outweighs it.
+  const std::int64_t least_part = whole.math == Math::kFp32 && !sides.batched ? 64 : 256;
   const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / whole.tiles());
   GemmPlan cut =
-      in_parts(gpu, sides, whole, std::clamp<std::int64_t>(sides.k / kLeastPart, 1, room));
+      in_parts(gpu, sides, whole, std::clamp<std::int64_t>(sides.k / least_part, 1, room));
   return waves_of(gpu, cut) < waves_of(gpu, whole) ? cut : whole;
 }
 
@@ -238,14 +273,21 @@ double waves_of(const Gpu& gpu, const GemmPlan& plan) {
 }
 
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
-                      bool a_turned) {
+                      bool a_turned, bool batched) {
   check_sides(m, n, k);
-  const Sides sides{m, n, k, a_turned};
+  const Sides sides{m, n, k, a_turned, batched};
   std::optional<GemmPlan> best;
-  for (const Tile& tile : kTiles) {
-    if (!fits(tile, m, n)) continue;
+  const auto consider = [&](const Tile& tile) {
     GemmPlan plan = quicker(gpu, sides, plan_with(gpu, sides, type, tile));
     if (!best || waves_of(gpu, plan) < waves_of(gpu, *best)) best = std::move(plan);
+  };
+  for (const Tile& tile : kTiles)
+    if (fits(tile, m, n)) consider(tile);
+  if (unit_for(gpu, type) != Math::kFp32 || batched) return *best;
+  for (const Tile& tile : kNarrowTiles) consider(tile);
+  for (const int rows : kFewRows) {
+    if (m <= rows) consider({rows, kOutputsBeside});
+    if (n <= rows) consider({kOutputsBeside, rows});
   }
   return *best;
 }

@@ -75,13 +75,13 @@ double tile_efficiency(const Gpu& gpu, Math math, int tile_m, int tile_n,
 GemmPlan plan_tiled(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
                     int tile_m, int tile_n);
 
-// The same in the tiles whose waves take the least time, k cut into parts of at least 256 where
-// tiles leave SMs idle and that is the quicker, with the time to add up the parts: what a heuristic
-// is for that compares candidates, as cuBLAS's for its many sizes does (assumed). `a_turned`: A
-// lies turned round, its rows in memory m long, not k, as a weight's gradient reads that of the
-// results.
+// The same in the tiles whose waves take the least time, k cut into parts of at least 256, in FP32
+// 64, where tiles leave SMs idle and that is the quicker, with the time to add up the parts: what a
+// heuristic is for that compares candidates, as cuBLAS's for its many sizes does (assumed).
+// `a_turned`: A lies turned round, its rows in memory m long, not k, as a weight's gradient reads
+// that of the results. `batched`: m rows are those of many products, each with a B of its own.
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
-                      bool a_turned = false);
+                      bool a_turned = false, bool batched = false);
 
 // Of a plan's waves, in operations of one SM at its peak: compares plans of one GPU's unit.
 double waves_of(const Gpu& gpu, const GemmPlan& plan);

@@ -27,8 +27,10 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
   const auto* linear = std::get_if<Linear>(&operation.function);
   const bool turned = linear && linear->part == Part::kWeightGradient;
   const machine::GemmType type = gemm_type(operation.type);
+  // Attention's are, which have no function of their own.
+  const bool batched = operation.kernel.starts_with("bmm ");
   const machine::GemmPlan plan =
-      machine::plan_product(gpu, operation.m, operation.n, operation.k, type, turned);
+      machine::plan_product(gpu, operation.m, operation.n, operation.k, type, turned, batched);
   if (!operation.compiled || plan.aligned || !plan.on_tensor_cores()) return plan;
 
   const auto padded = [&](std::int64_t side) {
@@ -36,7 +38,7 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
     return (side + numbers - 1) / numbers * numbers;
   };
   machine::GemmPlan aligned = machine::plan_product(gpu, padded(operation.m), padded(operation.n),
-                                                    padded(operation.k), type, turned);
+                                                    padded(operation.k), type, turned, batched);
   constexpr double kMuchQuicker = 1.1;
   if (machine::waves_of(gpu, plan) <= kMuchQuicker * machine::waves_of(gpu, aligned)) return plan;
   aligned.flops = plan.flops;
