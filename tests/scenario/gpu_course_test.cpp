@@ -179,7 +179,7 @@ TEST_CASE(
                    "time.step");
     };
     const double fp32 = value(a, "time.step"), bf16 = step_of_a({"precision=bf16"});
-    CHECK(bf16 < 0.35 * fp32);
+    CHECK(bf16 < 0.4 * fp32);
     CHECK(step_of_a({"compile.fuse=true"}) > 0.8 * fp32);
     CHECK(step_of_a({"attention.kernel=flash"}) > 0.75 * fp32);
     // What brought little in FP32 brings a third in BF16.
@@ -204,7 +204,7 @@ TEST_CASE("which GPU: a card with more FLOP/s and less bandwidth takes longer fo
   const Run b = analysis::run_config("B", lesson.side("B"));
   CHECK(a.machine->gpu.fp16_flops_per_s > b.machine->gpu.fp16_flops_per_s);
   CHECK(a.machine->gpu.memory_bytes_per_s < b.machine->gpu.memory_bytes_per_s);
-  CHECK(value(a, "time.step") > 1.2 * value(b, "time.step"));
+  CHECK(value(a, "time.step") > 1.1 * value(b, "time.step"));
   CHECK(value(a, "bound.memory") > 0.5);
   CHECK_FALSE(reached(lesson, a, b));
   const Run other = run_side(lesson, "B", "rtx3090-1");
