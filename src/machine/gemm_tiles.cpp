@@ -129,7 +129,9 @@ double moved_one_by_one(const Gpu& gpu, Math math, const Tile& tile) {
 struct Sides {
   std::int64_t m = 0, n = 0, k = 0;
   bool a_turned = false;
-  bool batched = false;
+  std::int64_t batch = 0;  // products whose rows m are, one below the other; 0: one
+  // No tile spans two of a batch.
+  std::int64_t rows_of_one() const { return batch > 0 ? std::max<std::int64_t>(m / batch, 1) : m; }
   // Rows of all three begin at multiples of so many bytes.
   bool begin_at(std::int64_t bytes, std::int64_t element) const {
     return (a_turned ? m : k) * element % bytes == 0 && n * element % bytes == 0;
@@ -137,7 +139,7 @@ struct Sides {
 };
 
 GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile& tile) {
-  const auto [m, n, k, a_turned, batched] = sides;
+  const auto [m, n, k, a_turned, batch] = sides;
   const std::int64_t element = element_bytes(type);
   GemmPlan plan;
   plan.math = unit_for(gpu, type);
@@ -145,7 +147,7 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
   plan.one_by_one = plan.on_tensor_cores() && !sides.begin_at(4, element);
   plan.tile_m = tile.m;
   plan.tile_n = tile.n;
-  plan.tiles_m = (m - 1) / tile.m + 1;
+  plan.tiles_m = ((sides.rows_of_one() - 1) / tile.m + 1) * std::max<std::int64_t>(batch, 1);
   plan.tiles_n = (n - 1) / tile.n + 1;
   if (plan.tiles_m > kMostBlocks / plan.tiles_n)
     throw InputError(fmt::format("a {} product of {} x {} has more tiles than the {} of a grid",
@@ -160,7 +162,7 @@ GemmPlan plan_with(const Gpu& gpu, const Sides& sides, GemmType type, const Tile
   plan.efficiency = has_few_rows(tile) ? product_share(gpu, plan.math)
                                        : tile_efficiency(gpu, plan.math, tile.m, tile.n, element,
                                                          {fetched, fetched});
-  if (plan.math == Math::kFp32) plan.efficiency *= narrow_share(tile, batched);
+  if (plan.math == Math::kFp32) plan.efficiency *= narrow_share(tile, batch > 0);
   if (plan.on_tensor_cores() && !plan.aligned)
     plan.efficiency =
         std::min(plan.efficiency, product_share(gpu, plan.math) * mma_sync_share(gpu));
@@ -194,7 +196,7 @@ GemmPlan in_parts(const Gpu& gpu, const Sides& sides, GemmPlan plan, std::int64_
 GemmPlan quicker(const Gpu& gpu, const Sides& sides, const GemmPlan& whole) {
   // FP32's are as short as 68 in linear.csv; on tensor cores assumed: below it a block's start
   // outweighs it.
-  const std::int64_t least_part = whole.math == Math::kFp32 && !sides.batched ? 64 : 256;
+  const std::int64_t least_part = whole.math == Math::kFp32 && sides.batch == 0 ? 64 : 256;
   const std::int64_t room = std::max<std::int64_t>(1, gpu.sm_count / whole.tiles());
   GemmPlan cut =
       in_parts(gpu, sides, whole, std::clamp<std::int64_t>(sides.k / least_part, 1, room));
@@ -273,17 +275,17 @@ double waves_of(const Gpu& gpu, const GemmPlan& plan) {
 }
 
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
-                      bool a_turned, bool batched) {
+                      bool a_turned, std::int64_t batch) {
   check_sides(m, n, k);
-  const Sides sides{m, n, k, a_turned, batched};
+  const Sides sides{m, n, k, a_turned, batch};
   std::optional<GemmPlan> best;
   const auto consider = [&](const Tile& tile) {
     GemmPlan plan = quicker(gpu, sides, plan_with(gpu, sides, type, tile));
     if (!best || waves_of(gpu, plan) < waves_of(gpu, *best)) best = std::move(plan);
   };
   for (const Tile& tile : kTiles)
-    if (fits(tile, m, n)) consider(tile);
-  if (unit_for(gpu, type) != Math::kFp32 || batched) return *best;
+    if (fits(tile, sides.rows_of_one(), n)) consider(tile);
+  if (unit_for(gpu, type) != Math::kFp32 || batch > 0) return *best;
   for (const Tile& tile : kNarrowTiles) consider(tile);
   for (const int rows : kFewRows) {
     if (m <= rows) consider({rows, kOutputsBeside});

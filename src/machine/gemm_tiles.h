@@ -79,9 +79,10 @@ GemmPlan plan_tiled(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t
 // 64, where tiles leave SMs idle and that is the quicker, with the time to add up the parts: what a
 // heuristic is for that compares candidates, as cuBLAS's for its many sizes does (assumed).
 // `a_turned`: A lies turned round, its rows in memory m long, not k, as a weight's gradient reads
-// that of the results. `batched`: m rows are those of many products, each with a B of its own.
+// that of the results. `batch`: the m rows are those of so many equal products, each with a B of
+// its own, and no tile has rows of two; 0: of one alone.
 GemmPlan plan_product(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k, GemmType type,
-                      bool a_turned = false, bool batched = false);
+                      bool a_turned = false, std::int64_t batch = 0);
 
 // Of a plan's waves, in operations of one SM at its peak: compares plans of one GPU's unit.
 double waves_of(const Gpu& gpu, const GemmPlan& plan);

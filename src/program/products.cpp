@@ -1,8 +1,23 @@
 #include "program/products.h"
 
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 namespace trainscope::program {
+namespace {
+
+// Of attention's products, which are the batched ones and say how many: "bmm 96 of 1024x64x1024".
+std::int64_t batch_of(const Operation& operation) {
+  constexpr std::string_view kName = "bmm ";
+  std::int64_t batch = 0;
+  if (operation.kernel.starts_with(kName))
+    std::from_chars(operation.kernel.data() + kName.size(),
+                    operation.kernel.data() + operation.kernel.size(), batch);
+  return batch;
+}
+
+}  // namespace
 
 machine::GemmType gemm_type(ElementType type) {
   switch (type) {
@@ -27,10 +42,9 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
   const auto* linear = std::get_if<Linear>(&operation.function);
   const bool turned = linear && linear->part == Part::kWeightGradient;
   const machine::GemmType type = gemm_type(operation.type);
-  // Attention's are, which have no function of their own.
-  const bool batched = operation.kernel.starts_with("bmm ");
+  const std::int64_t batch = batch_of(operation);
   const machine::GemmPlan plan =
-      machine::plan_product(gpu, operation.m, operation.n, operation.k, type, turned, batched);
+      machine::plan_product(gpu, operation.m, operation.n, operation.k, type, turned, batch);
   if (!operation.compiled || plan.aligned || !plan.on_tensor_cores()) return plan;
 
   const auto padded = [&](std::int64_t side) {
@@ -38,7 +52,7 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
     return (side + numbers - 1) / numbers * numbers;
   };
   machine::GemmPlan aligned = machine::plan_product(gpu, padded(operation.m), padded(operation.n),
-                                                    padded(operation.k), type, turned, batched);
+                                                    padded(operation.k), type, turned, batch);
   constexpr double kMuchQuicker = 1.1;
   if (machine::waves_of(gpu, plan) <= kMuchQuicker * machine::waves_of(gpu, aligned)) return plan;
   aligned.flops = plan.flops;
@@ -50,6 +64,8 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
 std::optional<machine::GemmPlan> tiles_of(const Operation& operation, const machine::Gpu& gpu) {
   if (operation.kind != OperationKind::kGemm || operation.efficiency > 0) return std::nullopt;
   machine::GemmPlan tiles = product_plan(operation, gpu);
+  // A map of them has one matrix.
+  if ((tiles.tiles_m - 1) * tiles.tile_m >= operation.m) return std::nullopt;
   const bool same = tiles.blocks() == operation.blocks && tiles.flops == operation.flops &&
                     tiles.threads == operation.threads;
   return same ? std::optional(std::move(tiles)) : std::nullopt;

@@ -222,9 +222,30 @@ TEST_CASE("FP32's share of the peak is that of products on every GPU") {
 TEST_CASE("FP32 products of attention's narrow heads reach little more than half as much") {
   const auto millis = [](const char* machine) {
     const Gpu gpu = load_machine(machine).gpu;
-    const GemmPlan plan = plan_product(gpu, 80 * 1024, 64, 1024, GemmType::kFp32, false, true);
+    const GemmPlan plan = plan_product(gpu, 80 * 1024, 64, 1024, GemmType::kFp32, false, 80);
     return waves_of(gpu, plan) / (gpu.fp32_flops_per_s / gpu.sm_count) * 1e3;
   };
   CHECK(millis("a100-80-pcie-1") == Approx(1.16).epsilon(0.25));
   CHECK(millis("h100-sxm-1") == Approx(0.27).epsilon(0.35));
+}
+
+TEST_CASE("a tile of a batched product has rows of one matrix alone") {
+  for (const GemmType type : {GemmType::kFp32, GemmType::kFp16})
+    for (const std::int64_t rows : {1, 50, 64, 100, 197, 1024}) {
+      constexpr std::int64_t kBatch = 96;
+      const GemmPlan plan = plan_product(a100(), kBatch * rows, 64, rows, type, false, kBatch);
+      CAPTURE(rows, plan.tile_m);
+      CHECK(plan.tiles_m == kBatch * ((rows - 1) / plan.tile_m + 1));
+      CHECK(plan.flops == 2.0 * kBatch * rows * 64 * rows);
+      CHECK(plan.tile_flops * static_cast<double>(plan.tiles()) >= plan.flops);
+    }
+}
+
+TEST_CASE("a batch pads each of its matrices") {
+  const auto share = [](std::int64_t rows) {
+    const GemmPlan plan = plan_product(a100(), 960 * rows, 64, 64, GemmType::kFp16, false, 960);
+    return plan.flops / (plan.tile_flops * static_cast<double>(plan.tiles()));
+  };
+  CHECK(share(64) == 1);
+  CHECK(share(80) == Approx(80.0 / 128));
 }
