@@ -230,10 +230,19 @@ void gather(Run& run, const cuda::ProcessPlace& place, Talk& talk, const std::st
   run.trace = std::move(merged);
 }
 
-// Of a pipeline all have all groups, of others each those that it is in: as many, in the same
-// order.
+// Of a pipeline all of its ranks have all of its groups, of others each those that it is in: as
+// many, in the same order.
 std::vector<cuda::RankGroup> groups_of(const program::Program& all, const program::Program& own) {
-  return cuda::library_groups(all.stages > 1 ? all : own, true);
+  if (all.stages == 1) return cuda::library_groups(own, true);
+  const std::vector<cuda::RankGroup> of_all = cuda::library_groups(all, true);
+  std::vector<cuda::RankGroup> groups;
+  std::size_t more = own.communicators.size();  // where those alike begin, behind the first of each
+  for (const program::Communicator& one : own.communicators) {
+    const auto number = static_cast<std::size_t>(one.number());
+    groups.push_back(of_all[number == 0 ? groups.size() : more + number - 1]);
+    more += static_cast<std::size_t>(one.groups) - 1;
+  }
+  return groups;
 }
 
 }  // namespace
@@ -256,6 +265,8 @@ program::Config config_of_ranks(program::Config config, const cuda::ProcessPlace
   // They throw where groups of so many ranks would not be alike.
   if (train::is_hybrid(config)) train::shard_degree(config, train::machine_of(config), place.ranks);
   if (train::is_grid(config)) train::tensor_degree(config, train::machine_of(config), place.ranks);
+  if (train::has_pipelines(config))
+    train::pipeline_degree(config, train::machine_of(config), place.ranks);
   return config;
 }
 

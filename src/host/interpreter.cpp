@@ -91,7 +91,8 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
 }
 
 BatchSource& Interpreter::batches_of(int device) {
-  const int reader = rank_ / program_.gpus_of_batch;  // ranks that share batches read the same
+  // Ranks that share batches read the same, those of one program by their GPUs.
+  const int reader = (rank_ + device) / program_.gpus_of_batch;
   return batches_.try_emplace(device, program_.data, sets_, reader).first->second;
 }
 

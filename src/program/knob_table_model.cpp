@@ -105,8 +105,8 @@ void add_model_knobs(std::vector<Knob>& t) {
   whole("batch_size", 64, 1, 1 << 22)
       .pytorch("batch_size")
       .help(
-          "samples a step (a rank with DDP, a tensor group with tensor.degree, in all with "
-          "DataParallel)")
+          "samples a step (a rank with DDP, a tensor group with tensor.degree, a pipeline with "
+          "pipeline.degree, in all with DataParallel)")
       .into(t);
 }
 

@@ -90,6 +90,12 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "ranks of tensor parallelism share out the vocabulary: each has some rows of embedding "
           "and head, some of the logits, and its part of the loss")
       .into(t);
+  whole("pipeline.degree", 0, 0, 1024)
+      .pytorch("init_device_mesh(mesh_dim_names=(\"dp\", \"pp\"))")
+      .help(
+          "ranks that are the stages of one pipeline, neighbours; the others are pipelines alike "
+          "with batches of their own, and DDP sums gradients between them. 0: all are one pipeline")
+      .into(t);
   choice("pipeline.schedule", "1f1b")
       .choices({"gpipe", "1f1b", "interleaved_1f1b"})
       .pytorch("ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B")

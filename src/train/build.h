@@ -14,7 +14,7 @@ program::Program build_program(const program::Config& config, const machine::Mac
 
 // Of a pipeline, the program of one rank alone, on the GPU of its number: for a process of its own,
 // as only_rank is of other strategies (ranks.h). Its communicators have all their ranks, and those
-// are there, too, that it is not in. Of a config that build_program takes.
+// of its pipeline are there, too, that it is not in. Of a config that build_program takes.
 program::Program build_rank_of_pipeline(const program::Config& config,
                                         const machine::Machine& machine, int rank);
 

@@ -82,6 +82,17 @@ void refuse_with_pipeline(const program::Config& config) {
     throw InputError(
         "zero_grad.when = never beside parallel.strategy = pipeline divides the gradients of "
         "earlier steps again in every step; set zero_grad.when = before_forward");
+  if (!has_pipelines(config)) return;
+  if (config.flag("collective.expanded"))
+    throw InputError(
+        "collective.expanded is not built for the groups of pipeline.degree; set one of the two "
+        "back");
+  // Its first all-reduces are queued by a forward that synchronises, of which there is none
+  // (torch/nn/parallel/distributed.py, _DDPSink; PipelineStage.forward_maybe_with_nosync).
+  if (config.flag("ddp.static_graph"))
+    throw InputError(
+        "ddp.static_graph counts forward passes outside no_sync, and a pipeline's stages have "
+        "none; set it back, or pipeline.degree = 0");
 }
 
 // What asks the ranks for more than their parts.

@@ -20,42 +20,47 @@ using program::kNoIndex;
 constexpr Index kComputeStream = 0;
 constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was used
 
+// A rank with several modules has the buckets of each.
+void append(const std::vector<program::Bucket>& buckets, std::vector<program::Bucket>& all) {
+  all.insert(all.end(), buckets.begin(), buckets.end());
+}
+
 }  // namespace
 
+DdpGroup::DdpGroup(program::Program& program, const program::Config& config,
+                   const TrainSettings& settings)
+    : ranks(settings.ranks),
+      communicator(static_cast<Index>(program.communicators.size())),
+      stream(static_cast<Index>(program.streams.size())) {
+  if (settings.tensor_parallel || settings.pipeline) {
+    add_counterparts(program, config, settings.processes(), settings.gpus_of_batch()).name =
+        "data-parallel group";
+  } else {
+    add_communicator(program, config, ranks);
+  }
+  program.streams.push_back(nccl_stream(0, nccl_streams(program)));
+}
+
 Ddp::Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-         const ModelBuffers& model, const std::vector<ParameterId>& hooks,
-         const TrainSettings& settings)
+         const ModelBuffers& model, const std::vector<ParameterId>& hooks, DdpGroup& group)
     : program_(program),
-      ranks_(settings.ranks),
+      group_(group),
       type_(program.buffers[model.parameters.front()].type),
       caps_(bucket_caps(config)),
       compiled_(!hooks.empty()),
       find_unused_(config.flag("ddp.find_unused_parameters") && !config.flag("ddp.static_graph")),
       views_(config.flag("ddp.gradient_as_bucket_view")),
       broadcast_buffers_(config.flag("ddp.broadcast_buffers")),
-      communicator_(static_cast<Index>(program.communicators.size())),
-      stream_(static_cast<Index>(program.streams.size())),
       first_event_(program.events) {
-  add_group(config, settings);
-  if (CompressHook::is_wanted(config)) hook_.emplace(program, config, ranks_);
+  if (CompressHook::is_wanted(config)) hook_.emplace(program, config, group_.ranks);
   find_parameters(graph, model, hooks);
   program_.events += static_cast<Index>(parameters_.size());  // one a bucket, at most
   std::vector<std::int64_t> bytes;
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment first = first_assignment(bytes, find_unused_, caps_);
-  program_.first_buckets = make_buckets(first, "bucket of the first backward");
-  use(first, program_.first_buckets);
-  if (find_unused_) program_.buckets = program_.first_buckets;
-}
-
-void Ddp::add_group(const program::Config& config, const TrainSettings& settings) {
-  if (settings.tensor_parallel) {
-    add_counterparts(program_, config, settings.processes(), settings.tensor_ranks).name =
-        "data-parallel group";
-  } else {
-    add_communicator(program_, config, ranks_);
-  }
-  program_.streams.push_back(nccl_stream(0, static_cast<int>(communicator_)));
+  use(first, make_buckets(first, "bucket of the first backward"));
+  append(buckets_, program_.first_buckets);
+  if (find_unused_) append(buckets_, program_.buckets);
 }
 
 void Ddp::find_parameters(const Graph& graph, const ModelBuffers& model,
@@ -111,7 +116,7 @@ Index Ddp::add_kernel(const char* kernel, const char* framework, Index from, Ind
 // a hook nothing is done with them (torch/csrc/distributed/c10d/reducer.cpp,
 // mark_variable_ready_dense).
 void Ddp::add_kernels(std::size_t bucket) {
-  const double share = hook_ ? 1 : 1.0 / ranks_;
+  const double share = hook_ ? 1 : 1.0 / group_.ranks;
   const char* kernel =
       hook_ ? "vectorized_elementwise_kernel: copy" : "vectorized_elementwise_kernel: mul";
   const char* framework =
@@ -183,12 +188,12 @@ void Ddp::free(ThreadWriter& thread) {
 void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t bytes, Index payload,
               const char* name) {
   program::Collective collective;
-  collective.communicator = communicator_;
+  collective.communicator = group_.communicator;
   collective.kind = kind;
   collective.bytes = bytes;
-  collective.stream = stream_;
+  collective.stream = group_.stream;
   collective.after = kComputeStream;
-  collective.sequence = sequence_++;
+  collective.sequence = group_.sequence++;
   collective.send = collective.receive = payload;
   thread.add(collective, name);
 }
@@ -198,17 +203,25 @@ void Ddp::sum(ThreadWriter& thread, program::CollectiveKind kind, std::int64_t b
 void Ddp::construct(ThreadWriter& main) {
   sum(main, program::CollectiveKind::kBroadcast, parameter_bytes_ + buffer_bytes_, everything_,
       "c10d::_broadcast_coalesced");
-  main.add(program::RecordEvent{first_event_, stream_});
+  main.add(program::RecordEvent{first_event_, group_.stream});
   main.add(program::StreamWait{kComputeStream, first_event_});
   allocate(main);
 }
 
 void Ddp::before_forward(ThreadWriter& main) {
+  rebuild_buckets(main);
+  broadcast_buffers(main);
+}
+
+void Ddp::rebuild_buckets(ThreadWriter& main) {
   if (!ready_.empty() && !rebuilt_ && !find_unused_) rebuild(main);
+}
+
+void Ddp::broadcast_buffers(ThreadWriter& main) {
   if (!broadcast_buffers_ || copies_of_buffers_.empty()) return;
   sum(main, program::CollectiveKind::kBroadcast, buffer_bytes_, buffers_,
       "c10d::_broadcast_coalesced");
-  main.add(program::RecordEvent{first_event_, stream_});
+  main.add(program::RecordEvent{first_event_, group_.stream});
   main.add(program::StreamWait{kComputeStream, first_event_});
   for (const Index copy : copies_of_buffers_) main.add(program::Launch{copy, kComputeStream});
 }
@@ -222,8 +235,8 @@ void Ddp::rebuild(ThreadWriter& main) {
   for (const Parameter& parameter : parameters_) bytes.push_back(parameter.bytes);
   const Assignment assignment = rebuilt_assignment(bytes, ready_, caps_);
   if (there_) free(main);
-  program_.buckets = make_buckets(assignment, "bucket");
-  use(assignment, program_.buckets);
+  use(assignment, make_buckets(assignment, "bucket"));
+  append(buckets_, program_.buckets);
   allocate(main);
 }
 
@@ -320,8 +333,8 @@ void Ddp::launch_ready_buckets(ThreadWriter& autograd) {
     if (hook_) hook_->compress(autograd, next_bucket_);
     sum(autograd, program::CollectiveKind::kAllReduce, buckets_[next_bucket_].bytes,
         payloads_[next_bucket_], "c10d::allreduce_");
-    autograd.add(program::RecordEvent{summed, stream_});
-    if (hook_) hook_->decompress(autograd, next_bucket_, summed, stream_);
+    autograd.add(program::RecordEvent{summed, group_.stream});
+    if (hook_) hook_->decompress(autograd, next_bucket_, summed, group_.stream);
   }
 }
 

@@ -9,7 +9,8 @@
 // buckets are made anew, in the order in which gradients were ready. With a comm hook gradients are
 // not divided, and it says what is summed of a bucket (compress_hook.h).
 //
-// All ranks do the same at the same time: one is simulated and stands for all.
+// All ranks do the same at the same time: one is simulated and stands for all. Of pipelines, each
+// stage's module is wrapped by itself (pipeline.h).
 #pragma once
 
 #include <cstdint>
@@ -28,20 +29,35 @@
 
 namespace trainscope::train {
 
+// The ranks that sum gradients with each other, and the stream that their collectives follow one
+// another on.
+struct DdpGroup {
+  // Adds both to a program. Where tensor groups or pipelines share the model, they are the ranks
+  // that have the same part of it.
+  DdpGroup(program::Program& program, const program::Config& config, const TrainSettings& settings);
+
+  int ranks = 1;
+  program::Index communicator = 0;
+  program::Index stream = 0;
+  std::int64_t sequence = 0;  // of the next collective
+};
+
 class Ddp {
  public:
-  // Adds the communicator, its stream and the buffers and kernels to a program whose model has been
-  // added. Where tensor groups share the model, the communicator is of the ranks that have the same
-  // part of it. `hooks`: of a compiled model, hook_order.h. Throws InputError for a parameter that
-  // backward never reaches.
+  // Adds the buffers and kernels to a program whose model has been added. `group` must outlive it;
+  // several modules may have one. `hooks`: of a compiled model, hook_order.h. Throws InputError for
+  // a parameter that backward never reaches.
   Ddp(program::Program& program, const program::Config& config, const Graph& graph,
-      const ModelBuffers& model, const std::vector<ParameterId>& hooks,
-      const TrainSettings& settings);
+      const ModelBuffers& model, const std::vector<ParameterId>& hooks, DdpGroup& group);
 
   // model = DistributedDataParallel(model).
   void construct(ThreadWriter& main);
-  // What its forward does before the model's.
+  // What its forward does before the model's: the two below.
   void before_forward(ThreadWriter& main);
+  // Makes the buckets anew behind the first backward that summed gradients.
+  void rebuild_buckets(ThreadWriter& main);
+  // A batch norm's moments.
+  void broadcast_buffers(ThreadWriter& main);
 
   // Around a backward that sums its gradients: before the first of these launches, after each, by
   // its place among them, and after the last.
@@ -53,7 +69,6 @@ class Ddp {
   bool gradients_are_views() const { return views_; }
 
  private:
-  void add_group(const program::Config& config, const TrainSettings& settings);
   void find_parameters(const Graph& graph, const ModelBuffers& model,
                        const std::vector<ParameterId>& hooks);
   void add_kernels(std::size_t bucket);
@@ -94,18 +109,15 @@ class Ddp {
   };
 
   program::Program& program_;
-  int ranks_;
+  DdpGroup& group_;
   program::ElementType type_;  // of parameters and gradients, one for all of them
   BucketCaps caps_;
   bool compiled_;
   bool find_unused_ = false;
   bool views_ = false;
   bool broadcast_buffers_ = false;
-  program::Index communicator_ = 0;
-  program::Index stream_ = 0;
   program::Index first_event_ = 0;
   std::optional<CompressHook> hook_;
-  std::int64_t sequence_ = 0;
   std::vector<Parameter> parameters_;              // in the order of parameters()
   std::vector<program::Index> copies_of_buffers_;  // operations: a batch norm's moments
   std::int64_t parameter_bytes_ = 0;

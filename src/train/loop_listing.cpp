@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "train/parallel_listing.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -112,9 +113,11 @@ class LoopListing : ListingPart {
     text_.indent += settings_.own_stream;
     const char* pin = settings_.pins_in_loop ? ".pin_memory()" : "";
     const char* format = run_.channels_last() ? ", memory_format=torch.channels_last" : "";
-    const std::string on_first = settings_.pipeline ? "if rank == 0: " : "";
-    const std::string on_last =
-        settings_.pipeline ? fmt::format("if rank == {}: ", settings_.pipeline_ranks - 1) : "";
+    const auto on_stage = [&](int place) {
+      return settings_.pipeline ? fmt::format("if {} == {}: ", rank_in_pipeline(settings_), place)
+                                : "";
+    };
+    const std::string on_first = on_stage(0), on_last = on_stage(settings_.pipeline_ranks - 1);
     lines_.x = add(fmt::format("{}x = {}{}.to(device, non_blocking={}{}){}", on_first, from_x, pin,
                                non_blocking, format, run_.cast_of_batch()));
     lines_.y = add(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace trainscope::train {
 namespace {
+
+constexpr int kFirstOfNccl = 24;  // stream, as PyTorch gives them out
 
 std::vector<std::int64_t> divisors_of(std::int64_t number) {
   std::vector<std::int64_t> divisors;
@@ -81,12 +84,20 @@ bool is_grid(const program::Config& config) {
   return has_groups(config, "tensor", "tensor.degree");
 }
 
+bool has_pipelines(const program::Config& config) {
+  return has_groups(config, "pipeline", "pipeline.degree");
+}
+
 int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
   return degree_of(config, "fsdp.shard_degree", machine, ranks);
 }
 
 int tensor_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
   return degree_of(config, "tensor.degree", machine, ranks);
+}
+
+int pipeline_degree(const program::Config& config, const machine::Machine& machine, int ranks) {
+  return degree_of(config, "pipeline.degree", machine, ranks);
 }
 
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
@@ -119,8 +130,13 @@ program::Communicator& add_counterparts(program::Program& program, const program
   return group;
 }
 
+int nccl_streams(const program::Program& program) {
+  return static_cast<int>(std::ranges::count_if(
+      program.streams, [](const program::Stream& one) { return one.number >= kFirstOfNccl; }));
+}
+
 program::Stream nccl_stream(int rank, int others) {
-  const int number = 24 + 4 * others;  // as PyTorch gives them out
+  const int number = kFirstOfNccl + 4 * others;
   return {fmt::format("stream {}, NCCL", number),
           number,
           program::StreamKind::kNonBlocking,

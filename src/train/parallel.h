@@ -28,10 +28,14 @@ bool is_hybrid(const program::Config& config);
 // them.
 bool is_grid(const program::Config& config);
 
-// Of so many ranks, those that share FSDP's parameters, or those that share a model's layers.
-// Throws InputError where groups of them would not be alike.
+// With several pipelines alike, and DistributedDataParallel between them.
+bool has_pipelines(const program::Config& config);
+
+// Of so many ranks, those that share FSDP's parameters, those that share a model's layers, or those
+// of one pipeline. Throws InputError where groups of them would not be alike.
 int shard_degree(const program::Config& config, const machine::Machine& machine, int ranks);
 int tensor_degree(const program::Config& config, const machine::Machine& machine, int ranks);
+int pipeline_degree(const program::Config& config, const machine::Machine& machine, int ranks);
 
 // The default process group of so many ranks; of those one is simulated, until told otherwise.
 program::Communicator& add_communicator(program::Program& program, const program::Config& config,
@@ -46,6 +50,8 @@ program::Communicator& add_counterparts(program::Program& program, const program
 
 // Of a rank, on the GPU of its number, which has so many of them already.
 program::Stream nccl_stream(int rank, int others = 0);
+// Those of a program of one rank.
+int nccl_streams(const program::Program& program);
 
 // The environment in which knobs force NCCL's way: "NCCL_ALGO=Tree "; empty where none does.
 std::string nccl_environment(const program::Config& config);

@@ -18,11 +18,11 @@ const program::Attention* attention_of(const Graph& graph) {
   return nullptr;
 }
 
-// `more`: arguments behind the device.
+// `more`: arguments behind the device. `before`: "for stage in stages: ".
 void add_ddp(ParallelLines& all, const program::Config& config, const std::string& device,
-             const char* more = "") {
-  std::string text =
-      fmt::format("model = DistributedDataParallel(model, device_ids=[{}]{}", device, more);
+             const char* more = "", const char* module = "model", const char* before = "") {
+  std::string text = fmt::format("{}{} = DistributedDataParallel({}, device_ids=[{}]{}", before,
+                                 module, module, device, more);
   if (config.is_set("ddp.bucket_cap_mb"))
     text += fmt::format(", bucket_cap_mb={}", config.number("ddp.bucket_cap_mb"));
   for (const char* word : {"gradient_as_bucket_view", "find_unused_parameters", "static_graph"})
@@ -31,7 +31,8 @@ void add_ddp(ParallelLines& all, const program::Config& config, const std::strin
   all.ddp = all.lines.size();
   all.lines.push_back(text + ")");
   if (const std::string& hook = config.word("ddp.comm_hook"); hook != "none")
-    all.lines.push_back(fmt::format("model.register_comm_hook(None, default_hooks.{}_hook)", hook));
+    all.lines.push_back(
+        fmt::format("{}{}.register_comm_hook(None, default_hooks.{}_hook)", before, module, hook));
 }
 
 ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& settings,
@@ -65,22 +66,53 @@ ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& set
   return all;
 }
 
+// Rows of the mesh are pipelines, neighbours; its columns have the same stages.
+void add_mesh_of_pipelines(ParallelLines& all, const TrainSettings& settings) {
+  all.lines.push_back(
+      fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"dp\", \"pp\"))",
+                  settings.ranks, settings.pipeline_ranks));
+  all.lines.push_back(fmt::format("{} = mesh.get_local_rank(\"pp\")", rank_in_pipeline(settings)));
+}
+
+// Both ends of each pipeline have it. DistributedDataParallel would prefix its name.
+void add_tied(ParallelLines& all, const TrainSettings& settings, const std::string& name) {
+  all.lines.push_back(
+      fmt::format("tied = dict({}).get(\"{}\")",
+                  settings.interleaved
+                      ? "named for stage in stages for named in stage.submod.named_parameters()"
+                      : "stage.submod.named_parameters()",
+                  name));
+  const int ranks = settings.pipeline_ranks;
+  all.lines.push_back(
+      settings.ddp
+          ? fmt::format("ends, _ = dist.new_subgroups_by_enumeration([[i, i + {}] for i in "
+                        "range(0, {}, {})])  # which have it both",
+                        ranks - 1, settings.processes(), ranks)
+          : fmt::format("ends = dist.new_group([0, {}])  # which have it both", ranks - 1));
+}
+
 // The tracer of torch.distributed.pipelining cuts the model where it is told.
 ParallelLines pipeline_lines(const program::Config& config, const TrainSettings& settings,
-                             const ListedStages& stages) {
+                             const ListedStages& stages, const std::string& device) {
   std::vector<std::string> points;
   for (const std::string& point : stages.split_points) points.push_back('"' + point + '"');
   ParallelLines all;
-  all.lines = {"pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), split_spec=dict.fromkeys(",
-               fmt::format("    [{}], SplitPoint.BEGINNING))", fmt::join(points, ", "))};
-  all.own = all.lines.size();
   const bool several = settings.interleaved;
   const int ranks = settings.pipeline_ranks;
+  if (settings.ddp) add_mesh_of_pipelines(all, settings);
+  all.lines.emplace_back(
+      "pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), split_spec=dict.fromkeys(");
+  all.lines.push_back(fmt::format("    [{}], SplitPoint.BEGINNING))", fmt::join(points, ", ")));
+  all.own = all.lines.size();
+  const char* rank = rank_in_pipeline(settings);
+  const char* group = settings.ddp ? ", mesh.get_group(\"pp\")" : "";
   all.lines.push_back(
-      several ? fmt::format("stages = [pipe.build_stage(i, device) for i in range(rank, {}, {})]  "
-                            "# this rank's parts of the model",
-                            ranks * settings.stages_per_rank, ranks)
-              : "stage = pipe.build_stage(rank, device)  # this rank's part of the model");
+      several
+          ? fmt::format("stages = [pipe.build_stage(i, device{}) for i in range({}, {}, {})]  "
+                        "# this rank's parts of the model",
+                        group, rank, ranks * settings.stages_per_rank, ranks)
+          : fmt::format("stage = pipe.build_stage({}, device{})  # this rank's part of the model",
+                        rank, group));
   if (several && !config.flag("pipeline.batch_p2p_comm")) {
     all.lines.emplace_back("# instead of dist.batch_isend_irecv(ops): a stream for each two ranks");
     all.lines.emplace_back(
@@ -96,14 +128,10 @@ ParallelLines pipeline_lines(const program::Config& config, const TrainSettings&
                             : "1F1B",
       several ? "stages" : "stage", settings.micro_batches,
       text ? "lambda out, y: F.cross_entropy(out.flatten(0, 1), y.flatten())" : "F.cross_entropy"));
-  if (stages.tied.empty()) return all;
-  all.lines.push_back(
-      fmt::format("tied = dict({}).get(\"{}\")",
-                  several ? "named for stage in stages for named in stage.submod.named_parameters()"
-                          : "stage.submod.named_parameters()",
-                  stages.tied));
-  all.lines.push_back(
-      fmt::format("ends = dist.new_group([0, {}])  # which have it both", ranks - 1));
+  if (!stages.tied.empty()) add_tied(all, settings, stages.tied);
+  if (settings.ddp)
+    add_ddp(all, config, device, ", device_mesh=mesh[\"dp\"]", "stage.submod",
+            several ? "for stage in stages: " : "");
   return all;
 }
 
@@ -270,13 +298,17 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device) {
   if (settings.fsdp) return fsdp_lines(config, settings, graph);
-  if (settings.pipeline) return pipeline_lines(config, settings, stages);
+  if (settings.pipeline) return pipeline_lines(config, settings, stages, device);
   if (settings.dp) return data_parallel_lines(settings);
   ParallelLines all;
   if (settings.tensor_parallel) all = tensor_lines(settings, graph);
   if (settings.ddp)
     add_ddp(all, config, device, settings.tensor_parallel ? ", device_mesh=mesh[\"dp\"]" : "");
   return all;
+}
+
+const char* rank_in_pipeline(const TrainSettings& settings) {
+  return settings.pipeline && settings.ddp ? "pp_rank" : "rank";
 }
 
 const char* listed_parameters(const TrainSettings& settings) {

@@ -26,6 +26,9 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device);
 
+// How a rank names its place in its pipeline.
+const char* rank_in_pipeline(const TrainSettings& settings);
+
 // What the optimizer is given.
 const char* listed_parameters(const TrainSettings& settings);
 

@@ -74,7 +74,7 @@ void read_processes(const program::Config& config, const machine::Machine& machi
 }
 
 // What ScheduleInterleaved1F1B asks for; and stages that send to one another.
-void check_rounds(const TrainSettings& settings) {
+void check_rounds(const TrainSettings& settings, const std::string& ranks) {
   const InterleavedShape shape{settings.pipeline_ranks, settings.stages_per_rank,
                                settings.micro_batches};
   if (shape.ranks < 2)
@@ -86,16 +86,29 @@ void check_rounds(const TrainSettings& settings) {
         "pipeline.schedule = interleaved_1f1b needs rounds of equally many micro-batches, as "
         "PyTorch's ScheduleInterleaved1F1B does, and pipeline.microbatches = " +
         std::to_string(shape.micro_batches) + " cannot be cut into " +
-        std::to_string(shape.rounds()) +
-        "; set it to a multiple of parallel.world_size = " + std::to_string(shape.ranks));
+        std::to_string(shape.rounds()) + "; set it to a multiple of " + ranks + " = " +
+        std::to_string(shape.ranks));
 }
 
-// One stage of the model on each GPU, or several.
+// How many pipelines, and of how many ranks.
+void read_pipelines(const program::Config& config, const machine::Machine& machine, int asked,
+                    TrainSettings& settings) {
+  settings.pipeline_ranks = pipeline_degree(config, machine, asked);
+  settings.ranks = asked / settings.pipeline_ranks;
+  settings.ddp = settings.by_process = settings.ranks > 1;
+  if (settings.ddp && settings.pipeline_ranks == 1)
+    throw InputError(
+        "pipeline.degree = 1 is a pipeline of one stage on each rank, which is "
+        "DistributedDataParallel; set parallel.strategy = ddp, or pipeline.degree = 2, or more");
+}
+
+// One stage of the model on each GPU of a pipeline, or several.
 void read_pipeline(const program::Config& config, const machine::Machine& machine,
                    std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   const std::string& schedule = config.word("pipeline.schedule");
-  settings.pipeline_ranks = static_cast<int>(asked);
+  read_pipelines(config, machine, static_cast<int>(asked), settings);
+  const std::string ranks = settings.ranks > 1 ? "pipeline.degree" : "parallel.world_size";
   settings.interleaved = schedule == "interleaved_1f1b";
   if (settings.interleaved)
     settings.stages_per_rank = static_cast<int>(config.whole("pipeline.stages_per_rank"));
@@ -112,10 +125,12 @@ void read_pipeline(const program::Config& config, const machine::Machine& machin
     throw InputError(
         "pipeline.schedule = 1f1b needs at least as many micro-batches as there are stages, as "
         "PyTorch's Schedule1F1B does, and pipeline.microbatches = " +
-        std::to_string(settings.micro_batches) + " is less than parallel.world_size = " +
+        std::to_string(settings.micro_batches) + " is less than " + ranks + " = " +
         std::to_string(settings.pipeline_ranks) + "; raise it, or set pipeline.schedule = gpipe");
-  if (settings.interleaved) check_rounds(settings);
-  check_straggler(config, settings.pipeline_ranks);
+  if (settings.interleaved) check_rounds(settings, ranks);
+  check_straggler(config, settings.processes());
+  // Each pipeline costs what one does.
+  if (settings.ranks > kMostComputedRanks) settings.computes = false;
 }
 
 void check_sequence(const program::Config& config, std::int64_t tokens, int ranks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "train/parallel.h"
 
 namespace trainscope::train {
@@ -32,6 +33,7 @@ Pipeline::Pipeline(const PipelineParts& parts, int rank)
   add_groups();
   for (int stage = rank; stage < shape_.stages(); stage += shape_.ranks)
     stages_.emplace_back(parts_, stage, parts_.buffers[stages_.size()]);
+  if (parts.settings.ddp) wrap_stages();
 }
 
 // batch_isend_irecv takes the device's stream, isend and irecv one of the two ranks
@@ -62,8 +64,14 @@ void Pipeline::add_groups() {
 
 void Pipeline::add_group(int a, int b) {
   program::Communicator& group = add_communicator(parts_.program, parts_.config, 2);
-  group.name = fmt::format("ranks {} and {}", a, b);
   group.gpus = {a, b};
+  if (parts_.settings.ranks > 1) {
+    group.name = "pipeline pair";
+    group.groups = parts_.settings.ranks;
+    group.apart = shape_.ranks;
+  } else {
+    group.name = fmt::format("ranks {} and {}", a, b);
+  }
   groups_.try_emplace({a, b}, static_cast<Index>(parts_.program.communicators.size() - 1));
 }
 
@@ -80,6 +88,28 @@ void Pipeline::add_tied(const TiedParameter& tied) {
   tied_.push_back({static_cast<Index>(program.communicators.size() - 1),
                    static_cast<Index>(program.payloads.size() - 1),
                    program.buffers[gradient].bytes});
+}
+
+// All of a rank's stages sum with the same ranks. A module without parameters cannot be wrapped
+// (torch/nn/parallel/distributed.py).
+void Pipeline::wrap_stages() {
+  replicas_.emplace(parts_.program, parts_.config, parts_.settings);
+  sequences_.resize(parts_.program.communicators.size(), 0);
+  ddp_.resize(stages_.size());
+  for (std::size_t i = stages_.size(); i-- > 0;) {
+    const Graph& graph = parts_.model.stages[static_cast<std::size_t>(stages_[i].stage())].graph;
+    if (std::ranges::none_of(graph.parameters, &Parameter::trained))
+      throw InputError(
+          fmt::format("DistributedDataParallel wraps no module without parameters, and stage {} "
+                      "has none; set pipeline.degree to fewer ranks, or 0",
+                      stages_[i].stage()));
+    ddp_[i] = std::make_unique<Ddp>(parts_.program, parts_.config, graph, parts_.buffers[i],
+                                    std::vector<ParameterId>{}, *replicas_);
+  }
+}
+
+void Pipeline::construct(ThreadWriter& main) {
+  for (const auto& ddp : ddp_) ddp->construct(main);
 }
 
 double Pipeline::flops() const {
@@ -118,6 +148,11 @@ void Pipeline::wait(ThreadWriter& main, int with, Index event) {
 
 void Pipeline::step(const StageThreads& threads, const LaunchWriter& launch, bool gradients_there) {
   ThreadWriter& main = threads.main.at(parts_.lines.forward);
+  // Forwards under no_sync make buckets anew, and after the first one broadcast no buffers
+  // (torch/nn/parallel/distributed.py, _pre_forward and _post_forward).
+  // The last stage's first: so their sums follow one another.
+  for (auto ddp = ddp_.rbegin(); ddp != ddp_.rend(); ++ddp)
+    begun_ ? (*ddp)->rebuild_buckets(main) : (*ddp)->broadcast_buffers(main);
   if (!std::exchange(begun_, true))
     for (const StagePlans& stage : stages_) stage.allocate(main);
   for (StagePlans& stage : stages_) stage.begin(main, gradients_there);
@@ -137,7 +172,8 @@ void Pipeline::forward(ThreadWriter& main, const LaunchWriter& launch, std::size
 }
 
 void Pipeline::backward(const StageThreads& threads, const LaunchWriter& launch, std::size_t i) {
-  stages_.front().backward(threads, launch, i, fmt::format("Backward {}", i));
+  const StagePlans& stage = stages_.front();
+  stage.backward(threads, launch, i, fmt::format("Backward {}", i), ddp_of(stage));
 }
 
 // ScheduleGPipe._step_microbatches.
@@ -262,7 +298,7 @@ void Pipeline::compute(const StageThreads& threads, const LaunchWriter& launch,
   } else {
     if (!stage.is_last())
       main.add(program::StreamWait{kComputeStream, stage.micro_batch(i).received_back});
-    stage.backward(threads, launch, i, mark_of(action));
+    stage.backward(threads, launch, i, mark_of(action), ddp_of(stage));
   }
 }
 

@@ -13,14 +13,23 @@
 // sent and what is received at once is one kernel. So a send waits for a receive before it, which
 // waits for another rank: interleaved, that is a good part of the bubble, and without
 // pipeline.batch_p2p_comm each two ranks have a stream of their own.
+//
+// With pipeline.degree there are several pipelines, each of neighbours, and ranks that have the
+// same stages sum gradients: the module of each stage is wrapped in DistributedDataParallel
+// (ddp.h). Every forward is under its no_sync, and so is every backward but the last micro-batch's
+// (stage.py, forward_maybe_with_nosync and backward_maybe_with_nosync). What that backward gives to
+// the stage before is sent once the sums are done, for they are waited for at its end.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "program/program.h"
+#include "train/ddp.h"
 #include "train/interleaved_order.h"
 #include "train/launch_writer.h"
 #include "train/stage_plans.h"
@@ -33,6 +42,13 @@ class Pipeline {
   Pipeline(const PipelineParts& parts, int rank);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
+
+  // Whether there are others that have the same stages, which are wrapped then.
+  bool is_wrapped() const { return !ddp_.empty(); }
+  // Gradients are parts of their buckets and have no memory of their own.
+  bool gradients_are_views() const { return is_wrapped() && ddp_.front()->gradients_are_views(); }
+  // stage.submod = DistributedDataParallel(stage.submod), for each stage.
+  void construct(ThreadWriter& main);
 
   // schedule.step(): every micro-batch's forward and backward. `there`: the gradients have memory.
   void step(const StageThreads& threads, const LaunchWriter& launch, bool gradients_there);
@@ -56,6 +72,9 @@ class Pipeline {
   const StagePlans& own(int stage) const {
     return stages_[place_of(static_cast<std::size_t>(stage))];
   }
+  Ddp* ddp_of(const StagePlans& stage) const {
+    return is_wrapped() ? ddp_[place_of(static_cast<std::size_t>(stage.stage()))].get() : nullptr;
+  }
 
   const std::vector<StageAction>& order() const {
     return parts_.model.schedule[static_cast<std::size_t>(rank_)];
@@ -65,6 +84,7 @@ class Pipeline {
   void add_groups();
   void add_group(int a, int b);
   void add_tied(const TiedParameter& tied);
+  void wrap_stages();
 
   void gpipe(const StageThreads& threads, const LaunchWriter& launch);
   void one_forward_one_backward(const StageThreads& threads, const LaunchWriter& launch);
@@ -94,9 +114,11 @@ class Pipeline {
   int rank_;
   InterleavedShape shape_;
   bool begun_ = false;
-  std::map<int, program::Index> streams_;                 // of NCCL, by the other rank
-  program::Index exchanged_event_ = 0;                    // what is waited for at once
-  std::vector<std::int64_t> sequences_;                   // by communicator
+  std::optional<DdpGroup> replicas_;       // ranks of other pipelines that have the same stages
+  std::vector<std::unique_ptr<Ddp>> ddp_;  // by stage of this rank; none of a pipeline alone
+  std::map<int, program::Index> streams_;  // of NCCL, by the other rank
+  program::Index exchanged_event_ = 0;     // what is waited for at once
+  std::vector<std::int64_t> sequences_;    // by communicator
   std::map<std::pair<int, int>, program::Index> groups_;  // communicators, by their two ranks
   std::vector<StagePlans> stages_;                        // of this rank
   struct Tied {

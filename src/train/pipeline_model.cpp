@@ -51,7 +51,8 @@ PipelineModel cut_for_pipeline(const program::Config& config, const TrainSetting
   const InterleavedShape shape{settings.pipeline_ranks, settings.stages_per_rank,
                                settings.micro_batches};
   PipelineModel model;
-  model.stages = cut_into_stages(graph, shape.ranks, shape.stages_per_rank);
+  model.stages = cut_into_stages(graph, shape.ranks, shape.stages_per_rank,
+                                 settings.ranks > 1 ? "pipeline.degree" : "parallel.world_size");
   model.read_types = read_types(model.stages, config, settings);
   if (settings.interleaved) model.schedule = interleaved_schedule(shape);
   return model;

@@ -138,6 +138,12 @@ void give_to(int place, program::Operation& operation) {
   give(std::get_if<program::SharedLoss>(&operation.function));
 }
 
+// Of several pipelines the first one tells the loss.
+bool is_told_by_first_pipeline(const program::Action& action) {
+  return std::holds_alternative<program::LogStep>(action) ||
+         std::holds_alternative<program::LogEvaluation>(action);
+}
+
 // Of the thread of a rank with stages of its own: the marks of steps, in which all others lie.
 class StepMarks {
  public:
@@ -181,7 +187,7 @@ class Joiner {
     all_.events += one.events;
     all_.graphs.insert(all_.graphs.end(), one.graphs.begin(), one.graphs.end());
     if (has_own_) add_numbers(one, rank, by);
-    if (has_stage_) add_stage(one, by);
+    if (has_stage_) add_stage(one, by, rank < one.gpus_of_batch);
     for (const program::Thread& thread : one.threads) add_thread(one, thread, rank, by);
   }
 
@@ -212,7 +218,9 @@ class Joiner {
         const std::vector<int>& gpus = all_.communicators[group].gpus;
         return std::ranges::find(gpus, rank) != gpus.end();
       };
-      own.push_back(groups.size() == 1 ? groups.front() : *std::ranges::find_if(groups, is_in));
+      const auto found = std::ranges::find_if(groups, is_in);
+      // None of two other ranks of a pipeline is its own.
+      own.push_back(found == groups.end() ? groups.front() : *found);
     }
     return own;
   }
@@ -244,8 +252,10 @@ class Joiner {
     }
   }
 
-  void add_stage(const program::Program& one, const Offsets& by) {
+  // `tells`: of the first pipeline, whose numbers are shown.
+  void add_stage(const program::Program& one, const Offsets& by, bool tells) {
     all_.step_flops += one.step_flops;
+    if (!tells) return;
     const auto moved = [&](Index buffer) { return buffer + by.buffers; };
     program::Gauges& gauges = all_.gauges;
     for (const Index gradient : one.gauges.gradients) gauges.gradients.push_back(moved(gradient));
@@ -261,7 +271,9 @@ class Joiner {
     thread.commands.reserve(like.commands.size());
     const std::vector<Index>& names = names_of(one);
     StepMarks steps;
+    const bool tells = rank < one.gpus_of_batch;
     for (program::Command command : like.commands) {
+      if (has_stage_ && !tells && is_told_by_first_pipeline(command.action)) continue;
       if (has_stage_ ? steps.is_one(command.action) : is_told_by_rank_0(command.action)) continue;
       std::visit(Mover(by), command.action);
       if (command.name != kNoIndex) command.name = names[command.name];
@@ -371,12 +383,19 @@ program::Program only_rank(const program::Program& one, int rank) {
 }
 
 program::Program only_stages(program::Program own, int rank) {
+  // Groups that it is in, and of its own pipeline those that it is not in.
+  for (program::Communicator& group : own.communicators)
+    if (group.groups > 1)
+      group = group.apart == 1 ? group_with(rank, group) : group.group(rank / own.gpus_of_batch);
   place(own, rank);
+  const bool tells = rank < own.gpus_of_batch;
   for (program::Thread& thread : own.threads) {
     StepMarks steps;
     if (rank > 0)
-      std::erase_if(thread.commands,
-                    [&](const program::Command& command) { return steps.is_one(command.action); });
+      std::erase_if(thread.commands, [&](const program::Command& command) {
+        return steps.is_one(command.action) ||
+               (!tells && is_told_by_first_pipeline(command.action));
+      });
   }
   return own;
 }

@@ -29,8 +29,8 @@ struct RankProgram {
 // ranks, and of those that are groups alike each rank has its own.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
-// The ranks of a pipeline, each with operations, numbers and gradients of its own stages. Steps are
-// logged by the rank that has the loss.
+// The ranks of a pipeline, or of several alike, one behind another, each with operations, numbers
+// and gradients of its own stages. Steps are logged by the rank of the first that has the loss.
 program::Program join_stages(const std::vector<RankProgram>& ranks);
 
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
@@ -43,8 +43,8 @@ program::Program with_every_rank(const program::Program& one);
 // it has the one that the rank is in.
 program::Program only_rank(const program::Program& one, int rank);
 
-// The same of a pipeline: `own` is the program of the rank's own stages, built as if it were
-// rank 0. Steps are marked by the first rank, and logged by the one that has the loss.
+// The same of a pipeline: `own` is the program of the rank's own stages, built as if its pipeline
+// were the first. Steps are marked by the first rank, and logged by the first that has the loss.
 program::Program only_stages(program::Program own, int rank);
 
 }  // namespace trainscope::train

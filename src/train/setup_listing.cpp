@@ -64,9 +64,10 @@ class SetupListing : ListingPart {
       return;
     }
     const std::int64_t seed = config_.whole("seed");
-    const std::string group = settings_.tensor_parallel ? fmt::format(", num_replicas={}, rank={}",
-                                                                      settings_.ranks, reader())
-                                                        : "";
+    const std::string group =
+        settings_.tensor_parallel || settings_.pipeline
+            ? fmt::format(", num_replicas={}, rank={}", settings_.ranks, reader())
+            : "";
     add(fmt::format("sampler = DistributedSampler({}{}, shuffle={}{})", data_name(settings_), group,
                     python(config_.flag("loader.shuffle")),
                     seed == 0 ? "" : fmt::format(", seed={}", seed)));
@@ -74,7 +75,8 @@ class SetupListing : ListingPart {
 
   // Who reads samples of its own: a rank, or a group of them.
   std::string reader() const {
-    return settings_.tensor_ranks > 1 ? fmt::format("rank // {}", settings_.tensor_ranks) : "rank";
+    const int sharing = settings_.gpus_of_batch();
+    return sharing > 1 ? fmt::format("rank // {}", sharing) : "rank";
   }
 
   void write_loader() {
@@ -96,7 +98,7 @@ class SetupListing : ListingPart {
     const char* of_ranks =
         settings_.tensor_ranks > 1
             ? (settings_.ranks > 1 ? "  # of each tensor group" : "  # the same on every rank")
-        : settings_.ranks > 1 ? "  # of each rank"
+        : settings_.ranks > 1 ? (settings_.pipeline ? "  # of each pipeline" : "  # of each rank")
                               : "";
     add(rest + ")" + of_ranks);
   }

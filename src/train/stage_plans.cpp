@@ -173,17 +173,34 @@ void StagePlans::forward(ThreadWriter& main, const LaunchWriter& launch, std::si
   main.add(program::EndMark{});
 }
 
+// As with DistributedDataParallel alone: its hooks run as gradients are there, and what is behind
+// this backward waits for the sums.
+void StagePlans::launch_and_sum(ThreadWriter& autograd, const LaunchWriter& launch,
+                                const std::vector<PlannedLaunch>& launches, Ddp& ddp) {
+  ddp.begin_backward(autograd, launches);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    launch(autograd, launches[i]);
+    ddp.after_launch(autograd, i);
+  }
+  ddp.end_backward(autograd);
+}
+
+// stage.backward_maybe_with_nosync.
 void StagePlans::backward(const StageThreads& threads, const LaunchWriter& launch, std::size_t i,
-                          const std::string& mark) const {
+                          const std::string& mark, Ddp* ddp) const {
   const auto& [main, autograd, to_do, done] = threads;
   std::vector<PlannedLaunch> launches = plan_of(i).backward;
-  if (i == 0 && !gradients_there_)
+  if (i == 0 && !gradients_there_ && !(ddp && ddp->gradients_are_views()))
     allocate_where_written(parts_.program, {buffers_.gradients.begin(), buffers_.gradients.end()},
                            launches);
   main.add(program::BeginMark{}, mark);
   main.add(program::Push{to_do, 0});
   autograd.at(parts_.lines.forward).in(Phase::kBackward).add(program::Pop{to_do});
-  launch(autograd, launches);
+  if (ddp && i + 1 == count()) {
+    launch_and_sum(autograd, launch, launches, *ddp);
+  } else {
+    launch(autograd, launches);
+  }
   autograd.add(program::Push{done, 0});
   main.add(program::Pop{done}, "backward");
   if (!parts_.settings.interleaved) free_output(main, i);

@@ -10,6 +10,7 @@
 #include "program/config.h"
 #include "program/program.h"
 #include "train/convolutions.h"
+#include "train/ddp.h"
 #include "train/graph.h"
 #include "train/launch_writer.h"
 #include "train/pipeline_model.h"
@@ -73,9 +74,10 @@ class StagePlans {
   void forward(ThreadWriter& main, const LaunchWriter& launch, std::size_t i,
                const std::string& mark) const;
   // The output's gradient is there. The output is freed behind it, but in an interleaved pipeline:
-  // there the send that is not waited for before the end of the step keeps it.
+  // there the send that is not waited for before the end of the step keeps it. `ddp`: of the
+  // stage's module where several pipelines train it, which sums gradients in the last one's.
   void backward(const StageThreads& threads, const LaunchWriter& launch, std::size_t i,
-                const std::string& mark) const;
+                const std::string& mark, Ddp* ddp) const;
   // What forward gave, and what backward gives to the stage before; nothing where there is none.
   void free_output(ThreadWriter& main, std::size_t i) const;
   void free_input_gradient(ThreadWriter& main, std::size_t i) const;
@@ -98,6 +100,8 @@ class StagePlans {
   program::Index add_payload(program::Index buffer);
   void add_divisions();
   void split_batch(ThreadWriter& main) const;
+  static void launch_and_sum(ThreadWriter& autograd, const LaunchWriter& launch,
+                             const std::vector<PlannedLaunch>& launches, Ddp& ddp);
 
   const PipelineParts& parts_;
   int stage_;

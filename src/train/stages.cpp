@@ -99,13 +99,15 @@ std::vector<std::size_t> best_cuts(const std::vector<Part>& parts, std::size_t s
   return first;
 }
 
-[[noreturn]] void refuse_so_many(std::size_t parts, int ranks, int stages_per_rank) {
+[[noreturn]] void refuse_so_many(std::size_t parts, int ranks, int stages_per_rank,
+                                 std::string_view knob) {
   const bool several = stages_per_rank > 1;
   throw InputError(fmt::format(
-      "parallel.world_size = {}{} is more stages than the model has parts: it can be cut into {} "
+      "{} = {}{} is more stages than the model has parts: it can be cut into {} "
       "between its blocks; {}, or make the model deeper",
-      ranks, several ? fmt::format(" with pipeline.stages_per_rank = {}", stages_per_rank) : "",
-      parts, several ? "lower one of the two" : fmt::format("write at most {}", parts)));
+      knob, ranks,
+      several ? fmt::format(" with pipeline.stages_per_rank = {}", stages_per_rank) : "", parts,
+      several ? "lower one of the two" : fmt::format("write at most {}", parts)));
 }
 
 // Layers [begin, end) as a graph of their own.
@@ -146,10 +148,11 @@ Stage stage_of(const Graph& whole, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-std::vector<Stage> cut_into_stages(const Graph& whole, int ranks, int stages_per_rank) {
+std::vector<Stage> cut_into_stages(const Graph& whole, int ranks, int stages_per_rank,
+                                   std::string_view knob) {
   const std::vector<Part> parts = parts_of(whole);
   const auto wanted = static_cast<std::size_t>(ranks * stages_per_rank);
-  if (parts.size() < wanted) refuse_so_many(parts.size(), ranks, stages_per_rank);
+  if (parts.size() < wanted) refuse_so_many(parts.size(), ranks, stages_per_rank, knob);
   const std::vector<std::size_t> first = best_cuts(parts, wanted);
   std::vector<Stage> all;
   for (std::size_t stage = 0; stage < wanted; ++stage) {

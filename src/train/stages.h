@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/graph.h"
@@ -22,8 +23,10 @@ struct Stage {
   int last_block = 0;
 };
 
-// For so many ranks. Throws InputError where the model has fewer places to be cut at.
-std::vector<Stage> cut_into_stages(const Graph& whole, int ranks, int stages_per_rank = 1);
+// For so many ranks. Throws InputError, which names the knob that asks for them, where the model
+// has fewer places to be cut at.
+std::vector<Stage> cut_into_stages(const Graph& whole, int ranks, int stages_per_rank = 1,
+                                   std::string_view knob = "parallel.world_size");
 
 // A parameter that layers of two stages use: both have it, and their gradients are to be summed.
 struct TiedParameter {

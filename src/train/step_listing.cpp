@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <vector>
 
+#include "train/parallel_listing.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -112,13 +113,14 @@ class StepListing : ListingPart {
     write_zero_grad();
     const std::vector<std::string> contexts = contexts_of_forward();
     add("losses = []");
-    add("args = (x,) if rank == 0 else ()");
+    const char* rank = rank_in_pipeline(settings_);
+    add(fmt::format("args = (x,) if {} == 0 else ()", rank));
     if (!contexts.empty()) add(fmt::format("with {}:", fmt::join(contexts, ", ")));
     text_.indent += !contexts.empty();
     lines_.forward = lines_.tied =
-        add(fmt::format("schedule.step(*args, target=y if rank == {} else None, losses=losses, "
+        add(fmt::format("schedule.step(*args, target=y if {} == {} else None, losses=losses, "
                         "return_outputs=False)",
-                        settings_.pipeline_ranks - 1));
+                        rank, settings_.pipeline_ranks - 1));
     text_.indent -= !contexts.empty();
     if (!run_.stages.tied.empty())
       lines_.tied = add("if tied is not None: dist.all_reduce(tied.grad, group=ends)");

@@ -51,7 +51,7 @@ constexpr double kLeastOfBatch = 4;  // commands: the loader's, or what any mode
 // One rank of a pipeline.
 struct PipelineRank {
   const PipelineModel& model;
-  int rank = 0;
+  int rank = 0;  // of its pipeline
   int ranks = 1;
 
   bool has_first_stage() const { return rank == 0; }
@@ -106,8 +106,10 @@ class TrainBuilder {
                                        compiled_ ? &*compiled_ : nullptr, pieces},
                      update_.scaler.scale);
     }
-    if (settings_.ddp)
-      ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), settings_);
+    if (settings_.ddp && !part_) {
+      replicas_.emplace(program_, config_, settings_);
+      ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), *replicas_);
+    }
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
@@ -156,9 +158,10 @@ class TrainBuilder {
           static_cast<double>(settings_.epoch) / static_cast<double>(settings_.accumulate);
     program_.parameters = graph_.parameter_count();
     program_.stages = settings_.pipeline_ranks;
-    program_.gpus_of_batch = std::max(settings_.pipeline_ranks, settings_.tensor_ranks);
+    program_.gpus_of_batch = settings_.gpus_of_batch();
     program_.gpus = program_.gpus_of_batch * settings_.ranks * settings_.gpus;
-    program_.step_flops = settings_.ranks * settings_.tensor_ranks * flops_of_step();
+    // Of a pipeline, of this rank: they are joined.
+    program_.step_flops = (part_ ? 1 : settings_.ranks * settings_.tensor_ranks) * flops_of_step();
     // Of a pipeline, the first rank tells it for all.
     if (settings_.takes_x) program_.model_flops = settings_.ranks * model_flops_of_step();
     program_.timing_only = !settings_.computes;
@@ -171,7 +174,7 @@ class TrainBuilder {
 
   void describe_numbers() {
     program::Gauges& gauges = program_.gauges;
-    program_.computed_ranks = settings_.ranks * settings_.tensor_ranks;
+    if (!part_) program_.computed_ranks = settings_.ranks * settings_.tensor_ranks;
     if (!pipeline_) {
       gauges.loss = plans_->of(0).loss_value;
     } else if (const std::vector<Index> losses = pipeline_->losses(); !losses.empty()) {
@@ -234,6 +237,7 @@ class TrainBuilder {
     main.at(lines_.model);
     launch_.allocate(main, fsdp_ ? fsdp_->shards().parameters : model_.parameters);
     if (ddp_) ddp_->construct(main.at(lines_.ddp));
+    if (pipeline_ && pipeline_->is_wrapped()) pipeline_->construct(main.at(lines_.ddp));
     feed_->begin(main);
     const int alike = ranks_differ(config_) ? settings_.processes() : 1;
     StepRoom room(main, settings_.steps, alike), autograd_room(autograd, settings_.steps, alike);
@@ -372,7 +376,7 @@ class TrainBuilder {
   // Each where it is written first; those that a graph writes, once for all.
   void allocate_gradients(ThreadWriter& autograd, std::vector<PlannedLaunch>& launches) const {
     if (settings_.compile.cuda_graph) return launch_.allocate(autograd, gradients());
-    if (ddp_ && ddp_->gradients_are_views()) return;
+    if (gradients_are_views()) return;
     allocate_where_written(program_, {model_.gradients.begin(), model_.gradients.end()}, launches);
   }
 
@@ -385,7 +389,12 @@ class TrainBuilder {
     if (!config_.flag("zero_grad.set_to_none")) return launch_(main, update_.zero_grad);
     gradients_there_ = false;
     if (fsdp_) return fsdp_->drop_gradients(main);
-    if (!ddp_ || !ddp_->gradients_are_views()) launch_.free(main, gradients());
+    if (!gradients_are_views()) launch_.free(main, gradients());
+  }
+
+  // Parts of DistributedDataParallel's buckets.
+  bool gradients_are_views() const {
+    return pipeline_ ? pipeline_->gradients_are_views() : ddp_ && ddp_->gradients_are_views();
   }
 
   void write_sleep(ThreadWriter& main) {
@@ -452,6 +461,7 @@ class TrainBuilder {
   Update update_;
   std::optional<UpdateWriter> writer_;  // of that
   std::optional<CompiledModel> compiled_;
+  std::optional<DdpGroup> replicas_;
   std::optional<Ddp> ddp_;
   std::optional<Fsdp> fsdp_;
   std::optional<TensorParallel> tensor_;
@@ -471,8 +481,8 @@ program::Program build_pipeline(const program::Config& config, const machine::Ma
         TrainBuilder(config, machine, PipelineRank{model, rank, settings.pipeline_ranks}).build());
   const std::int64_t slow = config.whole("straggler.rank");
   std::vector<RankProgram> ranks;
-  for (int rank = 0; rank < settings.pipeline_ranks; ++rank)
-    ranks.push_back({&programs[static_cast<std::size_t>(rank)],
+  for (int rank = 0; rank < settings.processes(); ++rank)
+    ranks.push_back({&programs[static_cast<std::size_t>(rank % settings.pipeline_ranks)],
                      rank == slow ? config.number("straggler.factor") : 1.0});
   return join_stages(ranks);
 }
@@ -483,7 +493,7 @@ program::Program build_train_stages(const program::Config& config, const machine
                                     int rank) {
   const TrainSettings settings = train_settings(config, machine);
   const PipelineModel model = cut_for_pipeline(config, settings);
-  const PipelineRank part{model, rank, settings.pipeline_ranks};
+  const PipelineRank part{model, rank % settings.pipeline_ranks, settings.pipeline_ranks};
   return only_stages(TrainBuilder(config, machine, part).build(), rank);
 }
 

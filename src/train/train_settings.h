@@ -30,14 +30,15 @@ struct TrainSettings {
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
   bool by_process = false;  // a process a rank, each with its own batches: DDP, FSDP
-  // Of these, a GPU each; with tensor.degree each is a tensor group, whose ranks share its batches.
+  // Of these, a GPU each; with tensor.degree each is a tensor group, with pipeline.degree a
+  // pipeline, whose ranks share its batches.
   int ranks = 1;
   int shard_degree = 1;  // of FSDP: ranks that share the parameters
   int gpus_of_node = 1;
-  int gpus = 1;           // of DataParallel
-  bool all_gpus = false;  // of the machine
-  bool pipeline = false;  // a process a stage of the model, or several
-  int pipeline_ranks = 1;
+  int gpus = 1;              // of DataParallel
+  bool all_gpus = false;     // of the machine
+  bool pipeline = false;     // a process a stage of the model, or several
+  int pipeline_ranks = 1;    // of one
   bool interleaved = false;  // then each has so many stages
   int stages_per_rank = 1;
   std::int64_t micro_batches = 1;
@@ -72,7 +73,9 @@ struct TrainSettings {
   std::vector<std::int64_t> infinities;  // steps whose gradients are made to overflow, in order
 
   bool injects(std::int64_t step) const;
-  int processes() const { return ranks * tensor_ranks * pipeline_ranks; }
+  int processes() const { return ranks * gpus_of_batch(); }
+  // That share one batch.
+  int gpus_of_batch() const { return tensor_ranks * pipeline_ranks; }
   // Of a rank, in all steps.
   std::int64_t batches() const { return steps * accumulate; }
   // Batches are counted from 0 through all epochs.

@@ -356,6 +356,14 @@ TEST_CASE("stages of a pipeline send and receive as those of the host do") {
              kFp32);
 }
 
+TEST_CASE("pipelines alike sum their gradients as those of the host do") {
+  for (const char* how : {"pipeline.schedule=gpipe", "pipeline.schedule=1f1b",
+                          "pipeline.schedule=interleaved_1f1b", "ddp.gradient_as_bucket_view=true"})
+    check_same(ranks_with("parallel.strategy=pipeline", 4,
+                          {"pipeline.degree=2", "model.layers=5", "loop.evaluate=false", how}),
+               kFp32);
+}
+
 TEST_CASE("ranks that share out the layers sum as those of the host do") {
   const auto tensor_with = [](int ranks, const std::vector<std::string>& more) {
     std::vector<std::string> settings =
