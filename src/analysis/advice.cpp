@@ -136,13 +136,23 @@ std::string ddp_advice(const Run& run, const Speech& speech) {
   return told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
+// What a node's links carry need not go over the network.
+std::string pipelines_words(const Run& run, const Speech& speech) {
+  if (!sends_stages_over_network(run)) return "";
+  return told(speech,
+              "a pipeline within each node (pipeline.degree = {}), with data parallelism between "
+              "nodes, ",
+              run.machine->gpu_count);
+}
+
 // The more stages a GPU has in turn, the more is sent.
 std::string pipeline_advice(const Run& run, const Speech& speech) {
   const std::string& schedule = run.config.word("pipeline.schedule");
   const std::string more = schedule == "gpipe"              ? "1F1B, "
                            : schedule == "interleaved_1f1b" ? speech.say("fewer stages a GPU, ")
                                                             : "";
-  return told(speech, "Try more micro-batches, {}or a faster link.", more);
+  return told(speech, "Try more micro-batches, {}or a faster link.",
+              more + pipelines_words(run, speech));
 }
 
 // What makes a pipeline's ranks wait less for one another. On one stream a receive that waits holds
@@ -260,6 +270,12 @@ bool may_attend_in_tiles(const Run& run) {
 bool sums_layers_over_network(const Run& run) {
   if (run.config.word("parallel.strategy") != "tensor" || !fills_nodes(run)) return false;
   const std::int64_t degree = run.config.whole("tensor.degree");
+  return degree == 0 || degree > run.machine->gpu_count;
+}
+
+bool sends_stages_over_network(const Run& run) {
+  if (!is_pipeline(run) || !fills_nodes(run)) return false;
+  const std::int64_t degree = run.config.whole("pipeline.degree");
   return degree == 0 || degree > run.machine->gpu_count;
 }
 

@@ -16,6 +16,9 @@ bool is_pipeline(const Run& run);
 // Whether tensor groups span several nodes that the ranks fill.
 bool sums_layers_over_network(const Run& run);
 
+// Whether a pipeline spans several nodes that the ranks fill.
+bool sends_stages_over_network(const Run& run);
+
 // How long kernels of products take, of 16-bit types, whose rows have a length that is no multiple
 // of 8: in the measured window. And whether that is a hundredth of it.
 Nanos time_of_odd_products(const Run& run);

@@ -125,7 +125,22 @@ class Links {
     const bool cut = machine_->gpu_link.is_nvlink() && !have_peers;
     between_gpus_ =
         (cut ? machine::link_without_nvlinks(*machine_) : machine_->gpu_link).bytes_per_s;
-    groups_alike_ = !program || program->stages == 1;
+    in_stages_ = program && program->stages > 1;
+  }
+
+  // Stages do other things than one another: of a node's network all of its GPUs tell, else one.
+  bool are_told_by(const trace::Lane& lane, bool is_first) const {
+    return in_stages_ && machine_ ? lane.rank < machine_->gpu_count : is_first;
+  }
+
+  // Of what a GPU sends, what its node sends to others. Each ring leaves a node once, so a node
+  // sends as much as each of its GPUs, and those of other groups as much again.
+  double to_other_nodes(const trace::CollectiveDetail& collective, double wire_bytes) const {
+    if (!machine_ || between_gpus_ <= 0 || machine_->network.bytes_per_s <= 0) return 0;
+    const double node = machine_->gpu_count,
+                 gpus = gpus_of_each_node(collective, machine_->gpu_count);
+    if (gpus <= 0) return 0;
+    return wire_bytes * (in_stages_ ? 1 / gpus : std::max(1.0, node / gpus));
   }
 
   void add(CollectiveTimes& times, const trace::CollectiveDetail& collective,
@@ -134,19 +149,16 @@ class Links {
     const double node = machine_->gpu_count,
                  gpus = gpus_of_each_node(collective, machine_->gpu_count);
     double rate = between_gpus_;
-    // Each ring leaves a node once, so a node sends as much as each of its GPUs; groups share what
-    // it has.
-    if (gpus > 0 && machine_->network.bytes_per_s > 0) {
+    // Groups share what a node has.
+    if (gpus > 0 && machine_->network.bytes_per_s > 0)
       rate = std::min(rate, machine_->network.bytes_per_s * std::min(1.0, gpus / node));
-      times.network_bytes += wire_bytes * (groups_alike_ ? std::max(1.0, node / gpus) : 1);
-    }
     times.on_links += wire_bytes / rate * 1e9;
   }
 
  private:
   const machine::Machine* machine_;
   double between_gpus_ = 0;  // bytes a second
-  bool groups_alike_ = true;
+  bool in_stages_ = false;
 };
 
 struct Moved {
@@ -292,7 +304,10 @@ CollectiveTimes collective_times(const Measured& measured) {
     const auto moved = moved_by(*collective, way_of(trace, span));
     if (moved) sent.add(lane, moved->sent);
     all_known &= moved.has_value();
-    if (lane.device != gpu.value_or(lane.device)) return;
+    const bool is_first = lane.device == gpu.value_or(lane.device);
+    if (moved && links.are_told_by(lane, is_first))
+      times.network_bytes += links.to_other_nodes(*collective, moved->sent);
+    if (!is_first) return;
     gpu = lane.device;
     intervals.push_back({begun.of(span), span.end()});
     at_work.push_back({span.start, span.end()});

@@ -89,11 +89,18 @@ std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& sp
   constexpr double kMore = 1.15;
   if (run.ranks.size() < 2 || !is_pipeline(run)) return std::nullopt;
   const RankTimes& slow = *std::ranges::max_element(run.ranks, {}, &RankTimes::busy);
-  double sum = 0;
-  for (const RankTimes& one : run.ranks) sum += one.busy;
+  // Those of other pipelines that have the same stages have as much to do.
+  const int stages = run.program->gpus_of_batch;
+  double sum = 0, of_others = 0, count_of_others = 0;
+  for (const RankTimes& one : run.ranks) {
+    sum += one.busy;
+    if (one.rank % stages == slow.rank % stages) continue;
+    of_others += one.busy;
+    ++count_of_others;
+  }
   const auto count = static_cast<double>(run.ranks.size());
-  const double others = (sum - slow.busy) / (count - 1);
-  if (others <= 0 || slow.busy < kMore * others) return std::nullopt;
+  const double others = of_others / count_of_others;
+  if (!(others > 0) || slow.busy < kMore * others) return std::nullopt;
   Finding finding;
   finding.part = Part::kCompute;
   finding.nanos = finding.gain = slow.busy - sum / count;
@@ -105,7 +112,7 @@ std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& sp
            "its GPU is at work for {} a step, the others for {} on average: they wait for "
            "it, whatever the schedule",
            speech.number(format_nanos(slow.busy)), speech.number(format_nanos(others)));
-  finding.advice = slow_stage_advice(run, slow.rank, slow.rank == run.ranks.back().rank, speech);
+  finding.advice = slow_stage_advice(run, slow.rank, slow.rank % stages == stages - 1, speech);
   return finding;
 }
 

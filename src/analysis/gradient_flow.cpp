@@ -453,7 +453,9 @@ const BackwardFlow& GradientFlow::at(Nanos time) const {
 }
 
 GradientFlow gradient_flow(const trace::Trace& trace, const program::Program* program) {
-  const Measured measured = measure_whole(trace, program, nullptr);
+  Measured measured = measure_whole(trace, program, nullptr);
+  // Ranks of a pipeline have buckets of their own, and the program tells the first one's.
+  if (program && program->stages > 1) measured.rank = measured.device = 0;
   const trace::Lane* where = first_lane(trace, measured);
   if (!where) return {};
   const Calls calls = calls_of(trace, program);

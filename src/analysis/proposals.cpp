@@ -185,7 +185,21 @@ class Proposer {
         true);
   }
 
+  // A batch belongs to a pipeline, as to a tensor group.
+  void of_pipelines() {
+    const std::int64_t node = run_.machine->gpu_count, batch = config_.whole("batch_size");
+    const std::int64_t degree = config_.whole("pipeline.degree");
+    const std::int64_t ranks = degree == 0 ? config_.whole("parallel.world_size") : degree;
+    const std::int64_t pipelines = ranks / node;
+    const bool same = batch % (pipelines * config_.whole("pipeline.microbatches")) == 0;
+    add("A pipeline within each node, batches between nodes",
+        fmt::format("pipeline.degree={}{}", node,
+                    same ? fmt::format(" batch_size={}", batch / pipelines) : ""),
+        kRanks, !same);
+  }
+
   void of_pipeline() {
+    if (sends_stages_over_network(run_)) of_pipelines();
     const std::int64_t parts = config_.whole("pipeline.microbatches");
     if (config_.whole("batch_size") % (2 * parts) == 0)
       add("Twice as many micro-batches", fmt::format("pipeline.microbatches={}", 2 * parts),

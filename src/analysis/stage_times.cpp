@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/same_collectives.h"
+
 namespace trainscope::analysis {
 namespace {
 
@@ -81,9 +83,10 @@ std::optional<std::size_t> mark_at(const std::vector<Mark>& marks, Nanos time) {
 
 class Cells {
  public:
-  explicit Cells(const trace::Trace& trace) : marks_(marks_of(trace)) {
+  Cells(const trace::Trace& trace, int pipeline) : pipeline_(pipeline), marks_(marks_of(trace)) {
     if (marks_.size() < 2) return;
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { launch(trace, span); });
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { sum(trace, span); });
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { work(trace, span); });
   }
 
@@ -97,6 +100,8 @@ class Cells {
       const std::size_t step = seen[{cell.rank, cell.stage, cell.micro_batch, cell.is_backward}]++;
       if (steps.size() <= step) steps.resize(step + 1);
       steps[step].cells.push_back(cell);
+      if (const auto sums = sums_.find(key); sums != sums_.end())
+        for (const Interval& time : sums->second) steps[step].sums.push_back({cell.rank, time});
     }
     for (StageStep& step : steps) {
       step.time = step.cells.front().time;
@@ -104,16 +109,20 @@ class Cells {
         step.time.start = std::min(step.time.start, cell.time.start);
         step.time.end = std::max(step.time.end, cell.time.end);
       }
+      for (const StageSum& sum : step.sums) step.time.end = std::max(step.time.end, sum.time.end);
     }
     return steps;
   }
 
-  int ranks() const { return static_cast<int>(marks_.size()); }
+  int pipelines() const { return pipeline_ > 0 ? std::max(1, all_ranks() / pipeline_) : 1; }
+  int ranks() const { return all_ranks() / pipelines(); }
   int stages() const { return 1 + last(&StageCell::stage); }
   int micro_batches() const { return 1 + last(&StageCell::micro_batch); }
 
  private:
   using Key = std::pair<std::int32_t, std::size_t>;  // rank, and its mark
+
+  int all_ranks() const { return static_cast<int>(marks_.size()); }
 
   int last(int StageCell::* number) const {
     int last = 0;
@@ -130,19 +139,34 @@ class Cells {
       launched_.try_emplace(span.correlation, Key{lane.rank, *mark});
   }
 
+  void sum(const trace::Trace& trace, const Span& span) {
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    if (!one || one->operation != "allreduce") return;
+    const auto key = launched_.find(span.correlation);
+    if (key != launched_.end()) sums_[key->second].push_back({span.start, span.end()});
+  }
+
+  // The reducer's copies out of its buckets.
+  bool waits_for_sums(const Key& key, const Span& span) const {
+    const auto sums = sums_.find(key);
+    return sums != sums_.end() && std::ranges::all_of(sums->second, [&](const Interval& sum) {
+             return sum.end <= span.start;
+           });
+  }
+
   void work(const trace::Trace& trace, const Span& span) {
     const bool computes = span.category == Category::kForward ||
                           span.category == Category::kBackward ||
                           span.category == Category::kKernel;
     if (!computes || trace.lanes()[span.lane].kind != LaneKind::kStream) return;
     const auto key = launched_.find(span.correlation);
-    if (key == launched_.end()) return;
+    if (key == launched_.end() || waits_for_sums(key->second, span)) return;
     const auto& [rank, place] = key->second;
     const Mark& mark = marks_.at(rank)[place];
     const auto [cell, is_new] = cells_.try_emplace(key->second);
     if (is_new)
       cell->second = {rank,
-                      mark.stage.value_or(rank),
+                      mark.stage.value_or(pipeline_ > 0 ? rank % pipeline_ : rank),
                       mark.micro_batch,
                       mark.is_backward,
                       {span.start, span.end()}};
@@ -150,9 +174,11 @@ class Cells {
     cell->second.time.end = std::max(cell->second.time.end, span.end());
   }
 
+  int pipeline_;
   Marks marks_;
   std::unordered_map<std::uint32_t, Key> launched_;  // by correlation
   std::map<Key, StageCell> cells_;
+  std::map<Key, std::vector<Interval>> sums_;  // of gradients, by the backward that begins them
 };
 
 }  // namespace
@@ -164,10 +190,10 @@ std::size_t StageTimes::step_at(Nanos time) const {
   return found;
 }
 
-StageTimes stage_times(const trace::Trace& trace) {
-  const Cells cells(trace);
+StageTimes stage_times(const trace::Trace& trace, int pipeline) {
+  const Cells cells(trace, pipeline);
   if (cells.empty()) return {};
-  return {cells.ranks(), cells.stages(), cells.micro_batches(), cells.steps()};
+  return {cells.ranks(), cells.stages(), cells.micro_batches(), cells.steps(), cells.pipelines()};
 }
 
 }  // namespace trainscope::analysis

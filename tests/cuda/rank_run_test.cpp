@@ -231,7 +231,9 @@ TEST_CASE("ranks in processes of their own have their own parts of a sequence") 
 }
 
 TEST_CASE("stages in processes of their own train as in one process, in every order") {
-  const auto check = [](int ranks, std::vector<std::string> settings) {
+  // `degree`: ranks of one of several pipelines.
+  const auto check = [](int ranks, std::vector<std::string> settings, int degree = 0) {
+    settings.push_back("pipeline.degree=" + std::to_string(degree));
     settings.insert(settings.end(), {"parallel.strategy=pipeline", "loop.evaluate=false", "steps=3",
                                      "pipeline.microbatches=4"});
     INFO(ranks << " ranks, " << joined(settings));
@@ -247,8 +249,9 @@ TEST_CASE("stages in processes of their own train as in one process, in every or
     for (const char* metric : {"time.step", "pipeline.bubble"})
       CHECK(analysis::value_of(ended.run->metrics, metric).has_value());
     for (const analysis::Run* run : {&*ended.run, &one}) {
-      const analysis::StageTimes stages = analysis::stage_times(*run->trace);
-      CHECK(stages.ranks == ranks);
+      const analysis::StageTimes stages = analysis::stage_times(*run->trace, degree);
+      CHECK(stages.ranks * stages.pipelines == ranks);
+      CHECK(stages.pipelines == (degree > 0 ? ranks / degree : 1));
       CHECK(stages.micro_batches == 4);
       CHECK(stages.steps.size() == 3);
     }
@@ -259,6 +262,8 @@ TEST_CASE("stages in processes of their own train as in one process, in every or
   const std::string interleaved = "pipeline.schedule=interleaved_1f1b";
   check(2, {interleaved, "model.layers=6"});
   check(4, {interleaved, "model.layers=9", "pipeline.batch_p2p_comm=false"});
+  for (const std::string& schedule : {std::string("pipeline.schedule=gpipe"), interleaved})
+    check(4, {schedule, "model.layers=6"}, 2);
 }
 
 TEST_CASE("a rank whose device fails ends the run by name, and what was measured is kept") {

@@ -33,7 +33,11 @@ TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
            {tensor, {"tensor.sequence_parallel=true", "precision=bf16"}},
            {pipeline, {"pipeline.schedule=1f1b"}},
            {pipeline, {"pipeline.schedule=interleaved_1f1b"}},
-           {pipeline, {"pipeline.schedule=interleaved_1f1b", "pipeline.batch_p2p_comm=false"}}}) {
+           {pipeline, {"pipeline.schedule=interleaved_1f1b", "pipeline.batch_p2p_comm=false"}},
+           {pipeline, {"parallel.world_size=4", "pipeline.degree=2"}},
+           {pipeline,
+            {"pipeline.schedule=interleaved_1f1b", "parallel.world_size=4", "pipeline.degree=2",
+             "ddp.bucket_cap_mb=0.01"}}}) {
     Settings all{"model.name=gpt-mini", "data.name=text",     "model.width=24", "model.blocks=4",
                  "model.heads=2",       "model.seq_len=16",   "steps=3",        "machine=h200-8",
                  "batch_size=2",        "loop.evaluate=false"};

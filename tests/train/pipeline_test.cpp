@@ -41,18 +41,23 @@ const Settings kGpt{"model.name=gpt-mini", "data.name=text", "model.width=24",
 const Settings kTied{"model.name=gpt2", "model.seq_len=64"};
 const std::vector<Settings> kModels{
     kMlp, kGpt, kTied, {"model.name=cnn", "model.batch_norm=true"}, {"model.name=resnet18"}};
-const std::vector<Settings> kHow{{},
-                                 {"pipeline.schedule=gpipe"},
-                                 {"pipeline.schedule=gpipe", "pipeline.microbatches=1"},
-                                 {"parallel.world_size=1"},
-                                 {"parallel.world_size=2", "pipeline.microbatches=8"},
-                                 {"checkpoint.enabled=true"},
-                                 {"autocast.dtype=bf16"},
-                                 {"zero_grad.set_to_none=false"},
-                                 kInterleaved,
-                                 with(kInterleaved, {"autocast.dtype=bf16"}),
-                                 with(kInterleaved, {"zero_grad.set_to_none=false"}),
-                                 with(kInterleaved, {"pipeline.batch_p2p_comm=false"})};
+const std::vector<Settings> kHow{
+    {},
+    {"pipeline.schedule=gpipe"},
+    {"pipeline.schedule=gpipe", "pipeline.microbatches=1"},
+    {"parallel.world_size=1"},
+    {"parallel.world_size=2", "pipeline.microbatches=8"},
+    {"checkpoint.enabled=true"},
+    {"autocast.dtype=bf16"},
+    {"zero_grad.set_to_none=false"},
+    kInterleaved,
+    with(kInterleaved, {"autocast.dtype=bf16"}),
+    with(kInterleaved, {"zero_grad.set_to_none=false"}),
+    with(kInterleaved, {"pipeline.batch_p2p_comm=false"}),
+    {"parallel.world_size=4", "pipeline.degree=2"},
+    {"pipeline.degree=2", "parallel.world_size=4", "pipeline.schedule=gpipe",
+     "zero_grad.set_to_none=false"},
+    with(kInterleaved, {"parallel.world_size=4", "pipeline.degree=2"})};
 
 // A cnn has three parts, and cannot be cut into four stages.
 bool has_parts(const Settings& model, const Settings& how) {

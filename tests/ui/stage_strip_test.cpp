@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ui/cut_text.h"
+#include "ui/panels/flow_facts.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -90,6 +91,30 @@ TEST_CASE("the panel shows a pipeline, and the mouse moves the playhead along it
     CHECK(driver->workspace().playhead.time != before);
     CHECK(cut_text(*ImGui::GetDrawData()).empty());
   }
+}
+
+TEST_CASE("of several pipelines a row has the sums of its gradients, too, behind what computes") {
+  const RunPointer run =
+      run_of("A", {"workload=train", "parallel.strategy=pipeline", "parallel.world_size=4",
+                   "pipeline.degree=2", "machine=h100-sxm-8", "model.layers=8", "model.hidden=4096",
+                   "batch_size=16384", "pipeline.microbatches=4", "steps=3"});
+  const FlowFacts facts(run);
+  CHECK(facts.stages.pipelines == 2);
+  CHECK(facts.stages.stages == 2);
+  const StepStrip strip = strip_of(facts.stages, facts.stages.steps[2].time.start);
+  REQUIRE(strip.lanes.size() == 4);
+  for (const StripLane& lane : strip.lanes) {
+    std::size_t sums = 0;
+    for (const StripBar& bar : lane.bars) sums += bar.category == trace::Category::kCollective;
+    CHECK(sums > 0);
+    REQUIRE(lane.bars.size() == sums + 8);
+    for (std::size_t i = 0; i < sums; ++i)
+      CHECK(lane.bars[i].category == trace::Category::kCollective);
+    // The last backward does not go on while its sums are waited for.
+    CHECK(lane.bars.back().time.end < lane.bars[sums - 1].time.end);
+  }
+  CHECK_THAT(title_of(facts, 0).front(),
+             Catch::Matchers::Contains("2 pipelines, 2 stages each on"));
 }
 
 TEST_CASE("pipelines that stand beside each other are drawn to one scale") {

@@ -32,9 +32,14 @@ std::string step_words(std::string step, const analysis::Interval& shown, Nanos 
   return step;
 }
 
-// "pipeline, 4 stages on GPUs of 8 x H100 SXM, 8 micro-batches, step 3"; "8 stages on 4 GPUs of".
+// "pipeline, 4 stages on GPUs of 8 x H100 SXM, 8 micro-batches, step 3"; "8 stages on 4 GPUs of";
+// "2 pipelines, 4 stages each on".
 std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
-  const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage");
+  const int pipelines = facts.stages.pipelines;
+  const std::string what =
+      pipelines > 1 ? fmt::format("{} pipelines", pipelines) : std::string("pipeline");
+  const std::string stages = counted(static_cast<std::size_t>(facts.stages.stages), "stage") +
+                             (pipelines > 1 ? " each" : "");
   const std::string gpus = facts.stages.is_interleaved()
                                ? fmt::format("{} GPUs", facts.stages.ranks)
                                : std::string("GPUs");
@@ -43,9 +48,9 @@ std::vector<std::string> title_of_stages(const FlowFacts& facts, Nanos time) {
   const std::size_t number = facts.stages.step_at(time);
   const std::string step =
       step_words(fmt::format("step {}", number), facts.stages.steps[number].time, time);
-  return {fmt::format("pipeline, {} on {} of {}, {}, {}", stages, gpus, facts.run->machine->name,
+  return {fmt::format("{}, {} on {} of {}, {}, {}", what, stages, gpus, facts.run->machine->name,
                       parts, step),
-          fmt::format("pipeline, {}, {}, {}", stages, parts, step),
+          fmt::format("{}, {}, {}, {}", what, stages, parts, step),
           fmt::format("{}, {}", parts, step), step};
 }
 
@@ -81,7 +86,8 @@ FlowFacts::FlowFacts(RunPointer of)
       work(step_work(*run->trace, run->program.get())) {
   if (run->machine && run->config.word("workload") == "collective")
     walk = analysis::collective_walk(*run->trace, *run->machine);
-  if (run->program && run->program->stages > 1) stages = analysis::stage_times(*run->trace);
+  if (run->program && run->program->stages > 1)
+    stages = analysis::stage_times(*run->trace, run->program->gpus_of_batch);
   if (flow.empty()) units = analysis::unit_times(*run->trace);
   if (run->program && is_in_units())
     ranks_of_units = static_cast<int>(run->config.whole("parallel.world_size"));

@@ -42,6 +42,9 @@ StepStrip strip_of(const analysis::StageTimes& times, Nanos time) {
   strip.shown = step.time;
   strip.has_ground = true;
   std::map<std::int32_t, StripLane> lanes;
+  // Behind what computes at the same time.
+  for (const analysis::StageSum& sum : step.sums)
+    lanes[sum.rank].bars.push_back({sum.time, Category::kCollective, "sum"});
   for (const analysis::StageCell& cell : step.cells)
     lanes[cell.rank].bars.push_back(bar_of(times, cell));
   for (auto& [rank, lane] : lanes) {
@@ -60,7 +63,9 @@ void draw_stage_legend(const Theme& theme, const Box& box, const analysis::Stage
                                      "number: micro-batch; paler in later stages",
                                      "paler in later stages"}
           : std::vector<std::string>{"with the number of the micro-batch"};
-  draw_strip_legend(theme, box, {{kForward, "forward"}, {kBackward, "backward"}}, ways,
+  std::vector<LegendItem> items{{kForward, "forward"}, {kBackward, "backward"}};
+  if (times.pipelines > 1) items.push_back({Category::kCollective, "sum of gradients"});
+  draw_strip_legend(theme, box, items, ways,
                     bubble ? fmt::format("bubble {:.1f} %", 100 * *bubble) : "");
 }
 

@@ -1,6 +1,7 @@
 // A pipeline as its inventors draw it: a row a GPU, the forward and the backward of each
 // micro-batch with its number, and between them the time in which the GPU stands still. Where a GPU
-// has several stages, each is named, and paler than the one before it.
+// has several stages, each is named, and paler than the one before it. Of several pipelines the
+// sums of gradients between them are there, too.
 #pragma once
 
 #include "analysis/stage_times.h"
