@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -149,9 +150,13 @@ class Links {
     const double node = machine_->gpu_count,
                  gpus = gpus_of_each_node(collective, machine_->gpu_count);
     double rate = between_gpus_;
-    // Groups share what a node has.
-    if (gpus > 0 && machine_->network.bytes_per_s > 0)
-      rate = std::min(rate, machine_->network.bytes_per_s * std::min(1.0, gpus / node));
+    // Groups share what a node has; stages have what they reach of it in turn.
+    if (gpus > 0 && machine_->network.bytes_per_s > 0) {
+      const double adapters = std::max(1, machine_->network.adapters);
+      const double reached = gpus * std::max(1.0, std::floor(adapters / node)) / adapters;
+      rate = std::min(
+          rate, machine_->network.bytes_per_s * std::min(1.0, in_stages_ ? reached : gpus / node));
+    }
     times.on_links += wire_bytes / rate * 1e9;
   }
 

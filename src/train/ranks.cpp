@@ -1,6 +1,7 @@
 #include "train/ranks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -166,6 +167,8 @@ class Joiner {
       : all_(first), has_own_(own != Own::kNothing), has_stage_(own == Own::kStage) {
     for (program::Communicator& one : all_.communicators) one.simulated = one.ranks;
     for (const program::Communicator& one : first.communicators) add_groups(one);
+    if (has_stage_)
+      for (program::Communicator& one : all_.communicators) set_apart(one);
     for (program::Thread& thread : all_.threads) thread.name += ", rank 0";
     operations_[&first] = 0;
     all_.buffers.reserve(first.buffers.size() * ranks);
@@ -208,6 +211,15 @@ class Joiner {
       all_.communicators.push_back(one.group(number));
       all_.communicators.back().simulated = one.ranks;
     }
+  }
+
+  // Stages do the same one after another: each waits for what the one behind it has summed. So
+  // groups of them share nothing.
+  static void set_apart(program::Communicator& one) {
+    if (one.groups == 1) return;
+    one.name += fmt::format(" of ranks {}", fmt::join(one.gpus, ", "));
+    one.groups = 1;
+    one.apart = 0;
   }
 
   // A rank's group of each communicator.

@@ -5,12 +5,14 @@
 #include <string_view>
 
 #include "analysis/advice.h"
+#include "analysis/collectives.h"
 #include "analysis/diagnosis.h"
 #include "analysis/gradient_flow.h"
 #include "analysis/proposals.h"
 #include "analysis/run.h"
 #include "analysis/stage_times.h"
 #include "support/config.h"
+#include "trace/same_collectives.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
@@ -106,6 +108,24 @@ TEST_CASE(
   CHECK(wide.program->samples_per_step == mesh.program->samples_per_step);
   CHECK(value(wide, "model.flops") == Approx(value(mesh, "model.flops")));
   for (const Run* run : {&wide, &mesh}) CHECK(value(*run, "link.utilization") <= 1);
+}
+
+// Four adapters are those of eight GPUs: no two stages sum at once, and each has one to itself.
+TEST_CASE("the sums of a stage have the adapter that its GPU reaches") {
+  const Run run =
+      run_of(with(kEight, {"machine=dgx1-v100-8x2", "model.name=gpt2", "data.name=tokens"}));
+  CHECK(value(run, "link.utilization") <= 1);
+  double fastest = 0;  // GB/s
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
+    // The second stage has no embedding to sum with the last.
+    if (one && one->operation == "allreduce" && run.trace->lanes()[span.lane].rank == 1)
+      fastest = std::max(fastest, static_cast<double>(bytes_of(*one)) /
+                                      static_cast<double>(std::max<Nanos>(span.duration, 1)));
+  });
+  const double network = run.machine->network.bytes_per_s / 1e9;
+  CHECK(fastest > network / 8);
+  CHECK(fastest <= network / 4);
 }
 
 TEST_CASE("other pipelines keep to the formula, too") {
