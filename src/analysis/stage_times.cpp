@@ -73,6 +73,31 @@ Marks marks_of(const trace::Trace& trace) {
   return marks;
 }
 
+// What the reducer copies out of its buckets waits for sums: the operators that launch it, by lane.
+class BucketCopies {
+ public:
+  explicit BucketCopies(const trace::Trace& trace) {
+    constexpr std::string_view kOutOfBucket = "copy_bucket_to_grad";
+    std::set<trace::NameId> names;
+    for (trace::NameId name = 0; name < trace.name_count(); ++name)
+      if (trace.name(name).find(kOutOfBucket) != std::string::npos) names.insert(name);
+    if (names.empty()) return;
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (names.contains(span.name)) of_lane_[span.lane][span.start] = span.end();
+    });
+  }
+
+  bool launch(const Span& span) const {
+    const auto lane = of_lane_.find(span.lane);
+    if (lane == of_lane_.end()) return false;
+    const auto behind = lane->second.upper_bound(span.start);
+    return behind != lane->second.begin() && std::prev(behind)->second >= span.end();
+  }
+
+ private:
+  std::map<trace::LaneId, std::map<Nanos, Nanos>> of_lane_;  // ends, by start
+};
+
 // The mark that a time of a rank's host lies in.
 std::optional<std::size_t> mark_at(const std::vector<Mark>& marks, Nanos time) {
   const auto behind =
@@ -85,7 +110,10 @@ class Cells {
  public:
   Cells(const trace::Trace& trace, int pipeline) : pipeline_(pipeline), marks_(marks_of(trace)) {
     if (marks_.size() < 2) return;
-    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { launch(trace, span); });
+    const BucketCopies copies(trace);
+    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
+      if (!copies.launch(span)) launch(trace, span);
+    });
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { sum(trace, span); });
     trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) { work(trace, span); });
   }
@@ -146,7 +174,7 @@ class Cells {
     if (key != launched_.end()) sums_[key->second].push_back({span.start, span.end()});
   }
 
-  // The reducer's copies out of its buckets.
+  // The same copies, of a host whose operators are not told.
   bool waits_for_sums(const Key& key, const Span& span) const {
     const auto sums = sums_.find(key);
     return sums != sums_.end() && std::ranges::all_of(sums->second, [&](const Interval& sum) {
