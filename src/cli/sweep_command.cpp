@@ -99,7 +99,9 @@ void write_picture(const scenario::Sweep& sweep, const Request& request,
   picture.width = look.width;
   picture.height = look.height;
   picture.scale = look.scale;
-  picture.theme = look.theme;
+  picture.room = options.run.outputs.look.present;
+  picture.theme = picture.room && options.run.outputs.look.theme.empty() ? ui::ThemeMode::kProjector
+                                                                         : look.theme;
   ui::draw_sweep(sweep, picture, options.run.outputs.png);
   wrote(options.run.outputs.png);
 }

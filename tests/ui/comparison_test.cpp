@@ -33,6 +33,17 @@ TEST_CASE("the waterfall leads from A's time to B's, and its parts sum to the di
   CHECK(bars.front().to == Approx(*analysis::value_of(pair.a.metrics, "time.step")));
 }
 
+TEST_CASE("the waterfall says that its times are a step's, be there one of them or many") {
+  Pair pair;
+  REQUIRE(pair.a.facts.measured.steps > 0);
+  for (const int steps : {1, 3}) {
+    pair.a.facts.measured.steps = pair.b.facts.measured.steps = steps;
+    CHECK(compare_runs(pair.a, pair.b, nullptr).waterfall_title.ends_with(" a step went"));
+  }
+  pair.a.facts.measured.steps = pair.b.facts.measured.steps = 0;
+  CHECK(compare_runs(pair.a, pair.b, nullptr).waterfall_title.ends_with("ms went"));
+}
+
 TEST_CASE("metrics that the lesson names come first") {
   const Pair pair;
   const Comparison comparison = compare_runs(pair.a, pair.b, &pair.lesson);

@@ -49,6 +49,21 @@ TEST_CASE("a sweep of one knob, of words, and of two is drawn; of three it is re
       Catch::Contains("one knob or two"));
 }
 
+TEST_CASE("a sweep is drawn larger where a room is to read it") {
+  const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-room.png";
+  const auto drawn = [&](bool room) {
+    ui::SweepPicture picture;
+    picture.title = "Sweep";
+    picture.width = 1280;
+    picture.height = 720;
+    picture.room = room;
+    ui::draw_sweep(sweep({"copy.bytes=1 MiB..16 MiB"}), picture, png);
+    return read_file(png, 1 << 24);
+  };
+  CHECK(drawn(false) != drawn(true));
+  std::filesystem::remove(png);
+}
+
 TEST_CASE("two sides that differ in nothing but what is varied are drawn as one") {
   const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-alike.png";
   const auto drawn = [&](bool of_two, const std::vector<std::string>& sides) {

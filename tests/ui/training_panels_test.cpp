@@ -179,7 +179,11 @@ TEST_CASE("a step that points at a panel brings it to the front") {
   while (model.step().kind != scenario::StepKind::kObserve) {
     if (model.step().question) model.progress.skip();
     if (model.step().kind == scenario::StepKind::kRun) {
+      CHECK_FALSE(is_in_front(kMemoryPanel));
       workspace.run_lesson();
+      driver->settle();
+      CHECK(is_in_front(kMemoryPanel));
+      driver->app().show_panel("compare");
       driver->settle();
       CHECK_FALSE(is_in_front(kMemoryPanel));
     }

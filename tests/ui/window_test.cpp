@@ -108,6 +108,28 @@ TEST_CASE("on a display that is smaller than the window would be, all of it is s
   CHECK(height <= most_height);
 }
 
+TEST_CASE("a window fills its display when that is asked for, and goes back") {
+  if (!std::getenv("DISPLAY")) return once_more_on_a_display("1920x1080x24", "a window fills*");
+  Window window({.width = 800, .height = 600});
+  const auto width = [&] {
+    window.scheduler().request_frames(5);
+    for (int i = 0; i < 5 && window.wait(); ++i) {
+      window.begin_frame();
+      window.end_frame();
+    }
+    int wide = 0, tall = 0;
+    glfwGetWindowSize(window.handle(), &wide, &tall);
+    return wide;
+  };
+  CHECK(width() == 800);
+  window.set_full_screen(true);
+  CHECK(window.full_screen());
+  CHECK(width() == 1920);
+  window.set_full_screen(false);
+  CHECK_FALSE(window.full_screen());
+  CHECK(width() == 800);
+}
+
 TEST_CASE("a window on the display draws like one off screen") {
   if (!std::getenv("DISPLAY")) return once_more_on_a_display("1280x1024x24", "a window on the*");
   Window window({.width = 320, .height = 200});

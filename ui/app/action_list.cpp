@@ -170,6 +170,7 @@ const std::vector<ActionInfo>& actions() {
       {"scale.larger", "Larger interface", "Ctrl++", "Make everything larger, up to 300 %."},
       {"scale.smaller", "Smaller interface", "Ctrl+-", "Make everything smaller, down to 75 %."},
       {"scale.reset", "Interface at 100 %", "Ctrl+0", "Take the display's own scale."},
+      {"window.full_screen", "Full screen", "F11", "Fill the display, or go back to a window."},
       {"log.show", "What was said", "F8",
        "Every message of the window since it was opened; to be copied."},
       {"help.tour", "Show the tour", "", "What is where in the window, in a minute."},

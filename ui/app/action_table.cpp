@@ -155,27 +155,27 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"layout.knobs", has_knobs, [](Application& app) { app.toggle_panel("knobs"); }});
   table.push_back({"layout.code", has_panels, [](Application& app) { app.toggle_panel("code"); }});
   table.push_back(
-      {"layout.copy_path", has_panels, [](Application& app) { app.show_panel("copy-path"); }});
+      {"layout.copy_path", has_panels, [](Application& app) { app.open_panel("copy-path"); }});
   table.push_back({"layout.loss", [](const Application& app) { return has_loss(app.workspace()); },
-                   [](Application& app) { app.show_panel("loss"); }});
+                   [](Application& app) { app.open_panel("loss"); }});
   table.push_back({"layout.loss_scaling",
                    [](const Application& app) { return has_loss_scaling(app.workspace()); },
-                   [](Application& app) { app.show_panel("loss-scaling"); }});
+                   [](Application& app) { app.open_panel("loss-scaling"); }});
   table.push_back({"layout.memory",
                    [](const Application& app) { return has_memory(app.workspace()); },
-                   [](Application& app) { app.show_panel("memory"); }});
+                   [](Application& app) { app.open_panel("memory"); }});
   table.push_back({"layout.sm_array",
                    [](const Application& app) { return has_sm_array(app.workspace()); },
-                   [](Application& app) { app.show_panel("sm-array"); }});
+                   [](Application& app) { app.open_panel("sm-array"); }});
   table.push_back({"layout.gradient_flow",
                    [](const Application& app) { return has_gradient_flow(app.workspace()); },
-                   [](Application& app) { app.show_panel("gradient-flow"); }});
+                   [](Application& app) { app.open_panel("gradient-flow"); }});
   table.push_back({"layout.scaling",
                    [](const Application& app) { return has_gradient_flow(app.workspace()); },
-                   [](Application& app) { app.show_panel("scaling"); }});
+                   [](Application& app) { app.open_panel("scaling"); }});
   table.push_back({"layout.roofline",
                    [](const Application& app) { return has_roofline(app.workspace()); },
-                   [](Application& app) { app.show_panel("roofline"); }});
+                   [](Application& app) { app.open_panel("roofline"); }});
   table.push_back(
       {"view.memory_lanes", [](const Application& app) { return has_memory(app.workspace()); },
        [](Application& app) { app.attention().memory_lanes = !app.attention().memory_lanes; }});
@@ -232,7 +232,7 @@ void add_alignment_actions(std::vector<Binding>& table) {
 
 void keep_run(Application& app, std::size_t side) {
   app.workspace().keep(side);
-  app.show_panel("runs");
+  app.open_panel("runs");
 }
 
 void add_kept_actions(std::vector<Binding>& table) {
@@ -251,7 +251,7 @@ void add_kept_actions(std::vector<Binding>& table) {
   table.push_back({"runs.keep_b",
                    [](const Application& app) { return app.workspace().can_keep(1); },
                    [](Application& app) { keep_run(app, 1); }});
-  table.push_back({"layout.runs", has_results, [](Application& app) { app.show_panel("runs"); }});
+  table.push_back({"layout.runs", has_results, [](Application& app) { app.open_panel("runs"); }});
 }
 
 void add_comparison_actions(std::vector<Binding>& table) {
@@ -262,7 +262,7 @@ void add_comparison_actions(std::vector<Binding>& table) {
     return app.workspace().sides().size() == 2 && has_operations(app.workspace());
   };
   table.push_back(
-      {"layout.operations", has_any, [](Application& app) { app.show_panel("operations"); }});
+      {"layout.operations", has_any, [](Application& app) { app.open_panel("operations"); }});
   table.push_back(
       {"compare.save_operations", compares, [](Application& app) { app.ask_for_operations(); }});
   const auto can_sweep = [](const Application& app) { return app.workspace().can_sweep(); };
@@ -270,7 +270,7 @@ void add_comparison_actions(std::vector<Binding>& table) {
   table.push_back({"sweep.cancel",
                    [](const Application& app) { return app.workspace().sweep().busy(); },
                    [](Application& app) { app.workspace().cancel_sweep(); }});
-  table.push_back({"layout.sweep", can_sweep, [](Application& app) { app.show_panel("sweep"); }});
+  table.push_back({"layout.sweep", can_sweep, [](Application& app) { app.open_panel("sweep"); }});
 }
 
 void add_window_actions(std::vector<Binding>& table) {
@@ -300,6 +300,9 @@ void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"scale.smaller", [](const Application& app) { return app.zoom() > kLeastZoom; },
                    [](Application& app) { app.set_zoom(smaller_zoom(app.zoom())); }});
   table.push_back({"scale.reset", always, [](Application& app) { app.set_zoom(1); }});
+  table.push_back(
+      {"window.full_screen", [](const Application& app) { return !app.window().off_screen(); },
+       [](Application& app) { app.window().set_full_screen(!app.window().full_screen()); }});
   table.push_back({"log.show", always, [](Application& app) { app.toggle_log(); }});
   table.push_back({"help.tour", always, [](Application& app) { app.show_tour(); }});
   table.push_back({"help.show", always, [](Application& app) { app.toggle_help(); }});

@@ -105,6 +105,15 @@ void Application::set_present(bool on) {
   if (on) theme_before_ = theme_.mode;
   set_theme(on ? room_theme_ : theme_before_);
   layout_stale_ = true;
+  // In the other arrangement, too, what the step points at is in front, else the difference.
+  opened_by_hand_.clear();
+  const LessonModel* lesson = workspace_.lesson();
+  if (!lesson) return;
+  const auto& focus = lesson->step().focus;
+  if (lesson->progress.revealed() && focus && !focus->panel.empty())
+    show_panel(focus->panel);
+  else if (on)
+    show_panel("compare");
 }
 
 void Application::explore() {

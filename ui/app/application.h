@@ -139,6 +139,8 @@ class Application {
   void show_panel(const std::string& name) { attention_.asked_panel = name; }
   // Whether what is on the screen can have a panel of that name, open or not.
   bool has_panel(std::string_view name) const;
+  // The same, as a person does: in front of a room it is looked at, and has the room for that.
+  void open_panel(const std::string& name);
   // Away when it is in front, else open and to the front.
   void toggle_panel(const std::string& name);
   // Over values around those that the knob has now; empty: the knob that is pointed at.
@@ -150,6 +152,7 @@ class Application {
   void take_shortcuts();
   void advance_playhead();
   void draw_panels(const PanelContext& context);
+  void note_chosen_panel();
   void draw_tools(const PanelContext& context, Room room);
   void draw_for_a_room(const PanelContext& context);
   // Those that there is something to show in: training, memory, blocks on SMs.
@@ -158,6 +161,7 @@ class Application {
   void draw_file_sheet(const PanelContext& context);
   void draw_path_sheets(const PanelContext& context);
   void draw_notice();
+  void time_notice();
   void draw_progress();
   void draw_opening();
   void draw_exporting();
@@ -187,6 +191,10 @@ class Application {
   float dressed_scale_ = 0;
   Workspace workspace_;
   Attention attention_;
+  // What a lecturer has opened in a room, on that step: it is looked at as what a step points at.
+  std::string opened_by_hand_;
+  std::string timed_notice_;  // in front of a room: it goes by itself
+  std::chrono::steady_clock::time_point notice_since_;
   std::pair<std::string, std::size_t> pointed_at_;  // the lesson and step of which it was shown
   std::optional<TimeRange> explained_range_;        // what was zoomed to for that step
   std::optional<Nanos> explained_offset_;           // of B, so that the same work meets

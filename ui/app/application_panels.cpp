@@ -6,6 +6,7 @@
 
 #include "scenario/progress.h"
 #include "ui/app/application.h"
+#include "ui/app/chosen_panel.h"
 #include "ui/app/line_up.h"
 #include "ui/app/moment.h"
 #include "ui/app/search_range.h"
@@ -25,24 +26,25 @@ struct NamedPanel {
   bool PanelsOpen::* open_single = nullptr;  // where that is another matter
 };
 
+constexpr NamedPanel kPanels[] = {
+    {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
+    {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
+    {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
+    {"code", &PanelsOpen::code, kCodePanel, kSingleCodePanel},
+    {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
+    {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
+    {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
+    {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
+    {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
+    {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
+    {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
+    {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
+    {"operations", &PanelsOpen::operations, kOperationsPanel, kSingleOperationsPanel,
+     &PanelsOpen::single_operations},
+    {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
+    {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
+
 const NamedPanel* find_panel(std::string_view name) {
-  static constexpr NamedPanel kPanels[] = {
-      {"lesson", &PanelsOpen::lesson, kLessonPanel, nullptr},
-      {"timeline", &PanelsOpen::timelines, kTimelinesPanel, kTimelinePanel},
-      {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
-      {"code", &PanelsOpen::code, kCodePanel, kSingleCodePanel},
-      {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
-      {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
-      {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
-      {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
-      {"memory", &PanelsOpen::memory, kMemoryPanel, kSingleMemoryPanel},
-      {"sm-array", &PanelsOpen::sm_array, kSmArrayPanel, kSingleSmArrayPanel},
-      {"gradient-flow", &PanelsOpen::gradient_flow, kGradientFlowPanel, kSingleGradientFlowPanel},
-      {"roofline", &PanelsOpen::roofline, kRooflinePanel, kSingleRooflinePanel},
-      {"operations", &PanelsOpen::operations, kOperationsPanel, kSingleOperationsPanel,
-       &PanelsOpen::single_operations},
-      {"runs", &PanelsOpen::runs, kRunsPanel, kSingleRunsPanel},
-      {"sweep", &PanelsOpen::sweep, kSweepPanel, kSingleSweepPanel}};
   for (const NamedPanel& panel : kPanels)
     if (panel.name == name) return &panel;
   return nullptr;
@@ -116,18 +118,38 @@ bool is_there(const scenario::Focus& focus, const Workspace& workspace) {
   return side < sides.size() && sides[side].run && std::ranges::none_of(sides, &SideModel::busy);
 }
 
-// A room looks at one thing: what the step points at, once it may be seen.
+// A room looks at one thing: what the step points at, once it may be seen; the timelines, where a
+// span is asked for.
 bool points_below_timelines(const LessonModel& lesson) {
   const auto& focus = lesson.step().focus;
-  return lesson.progress.revealed() && focus && !focus->panel.empty() && focus->panel != "timeline";
+  return lesson.progress.revealed() && focus && !focus->panel.empty() &&
+         focus->panel != "timeline" && !asked_span(lesson.step());
+}
+
+// Few rows of words or sliders are read in less.
+bool has_picture(std::string_view panel) {
+  return !panel.empty() && panel != "knobs" && panel != "code" && panel != "compare" &&
+         panel != "lesson" && panel != "timeline";
+}
+
+// The one in front below the timelines, whoever has opened it; knobs go with their step.
+std::string panel_in_front(const Workspace& workspace) {
+  for (const NamedPanel& panel : kPanels) {
+    if (panel.name == "lesson" || panel.name == "timeline") continue;
+    if (panel.name == "knobs" && !wants_knobs(workspace)) continue;
+    const char* window = window_of(panel, workspace);
+    if (window && is_in_front(window)) return std::string(panel.name);
+  }
+  return "compare";
 }
 
 // What is below the timelines wants room: the SMs with their map, and of a pair, which has less
-// height there, charts of a training and the GPUs of a collective.
-bool wants_room(const Workspace& workspace) {
+// height there, charts of a training and the GPUs of a collective. `by_hand`: the panel that a
+// lecturer has opened since, or null.
+bool wants_room(const Workspace& workspace, const std::string* by_hand) {
   const Arrangement arrangement = arrangement_of(workspace);
   if (arrangement == Arrangement::kPresent)
-    return wants_knobs(workspace) || points_below_timelines(*workspace.lesson());
+    return by_hand ? has_picture(*by_hand) : points_below_timelines(*workspace.lesson());
   const auto& sides = workspace.sides();
   return std::any_of(sides.begin(), sides.end(), [&](const SideModel& side) {
     const std::string& workload = side.config.word("workload");
@@ -169,6 +191,7 @@ void Application::show_what_step_means() {
   if (at_span && !is_there(*lesson->step().focus, workspace_)) return;
   if (asked && !is_there(*asked, workspace_)) return;
   pointed_at_ = step;
+  opened_by_hand_.clear();
   attention_.focused_line = 0;
   // A room that has gone past lanes by N sees what is spoken of all the same.
   if (at_span || asked) workspace_.present.lanes = Present::kLanes;
@@ -181,7 +204,9 @@ void Application::show_what_step_means() {
     show_panel(focus->panel);
   else if (wants_knobs(workspace_))
     show_panel("knobs");
-  else if (workspace_.present.on && names_code(lesson->step()))
+  else if (workspace_.present.on && names_code(lesson->step()) &&
+           ((lesson->step().focus && points_at_control(*lesson->step().focus)) ||
+            !has_picture(panel_in_front(workspace_))))
     show_panel("code");
   if (shows_sweep(lesson->step())) workspace_.start_lesson_sweep();
 }
@@ -212,7 +237,13 @@ void Application::line_up_with(const scenario::Focus& focus) {
   const std::size_t side = focus.run == "B" ? 1 : 0;
   const auto meant = scenario::shown_span(focus, *sides[side].run);
   if (!meant) return;
-  const auto offset = offset_to_compare(*sides[0].run, *sides[1].run, side == 1, *meant);
+  const analysis::Run &a = *sides[0].run, &b = *sides[1].run;
+  const Nanos length = sides[side].run->trace->spans()[*meant].duration;
+  const auto around = static_cast<Nanos>(std::max(focus.pad, 2.0) * static_cast<double>(length));
+  // A line says of which work it is: its like is of that line, whatever else bears its name.
+  const bool of_line = focus.line > 0 || !focus.code.empty();
+  const auto offset = of_line ? offset_to_compare(a, b, side == 1, *meant)
+                              : offset_to_compare(a, b, side == 1, *meant, around);
   if (!offset || *offset == workspace_.offset()) return;
   workspace_.set_offset(*offset);
   explained_offset_ = workspace_.offset();
@@ -247,25 +278,44 @@ bool Application::has_panel(std::string_view name) const {
   return panel && window_of(*panel, workspace_);
 }
 
+void Application::open_panel(const std::string& name) {
+  opened_by_hand_ = is_part_of_flow(name) ? "gradient-flow" : name;
+  show_panel(name);
+}
+
 void Application::toggle_panel(const std::string& name) {
   const NamedPanel* panel = find_panel(name);
   const char* window = panel ? window_of(*panel, workspace_) : nullptr;
-  if (window && panels_.*open_of(*panel, workspace_) && is_in_front(window))
+  if (window && panels_.*open_of(*panel, workspace_) && is_in_front(window)) {
     panels_.*open_of(*panel, workspace_) = false;
-  else
-    show_panel(name);
+    opened_by_hand_ = name == opened_by_hand_ ? "" : opened_by_hand_;
+    return;
+  }
+  open_panel(name);
+}
+
+// By its title among those of panels that share a place.
+void Application::note_chosen_panel() {
+  const std::string chosen = take_chosen_panel();
+  for (const NamedPanel& panel : kPanels)
+    if (const char* window = window_of(panel, workspace_); window && chosen == window)
+      opened_by_hand_ = panel.name;
 }
 
 void Application::draw_panels(const PanelContext& context) {
   const Arrangement arrangement = arrangement_of(workspace_);
   const Room room = room_for_panels(theme_);
   if (layout_stale_) panels_ = {};
-  const bool wants = wants_room(workspace_);
+  if (arrangement == Arrangement::kPresent) note_chosen_panel();
+  const std::string in_front = panel_in_front(workspace_);
+  const bool wants = wants_room(workspace_, opened_by_hand_.empty() ? nullptr : &opened_by_hand_);
   const bool follows = arrangement == Arrangement::kPresent || arrangement == Arrangement::kSingle;
   std::optional<bool>& wanted = wanted_room_.at(static_cast<std::size_t>(arrangement));
   const bool turned = follows && wanted.value_or(wants) != wants;
   dock_panels(theme_, arrangement, room, wants,
               layout_stale_ || turned || room != room_.value_or(room));
+  if (turned && arrangement == Arrangement::kPresent)
+    show_panel(opened_by_hand_.empty() ? in_front : opened_by_hand_);
   wanted = wants;
   layout_stale_ = false;
   room_ = room;

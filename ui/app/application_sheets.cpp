@@ -160,8 +160,24 @@ void Application::draw_path_sheets(const PanelContext& context) {
 }
 
 // A sentence at the foot of the window, until it is clicked.
+// Nobody closes it in front of a room: it has been read, and goes.
+void Application::time_notice() {
+  constexpr auto kRead = std::chrono::seconds(8);
+  const auto now = RenderScheduler::Clock::now();
+  if (!workspace_.present.on || workspace_.notice.empty()) return timed_notice_.clear();
+  if (workspace_.notice != timed_notice_) {
+    timed_notice_ = workspace_.notice;
+    notice_since_ = now;
+  }
+  if (now - notice_since_ >= kRead)
+    workspace_.notice.clear();
+  else
+    window_->scheduler().draw_at(notice_since_ + kRead);
+}
+
 void Application::draw_notice() {
-  if (workspace_.notice.empty()) return;
+  time_notice();
+  if (workspace_.notice.empty() || (notice_on_card(workspace_) && panels_.lesson)) return;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2,
                            viewport->WorkPos.y + viewport->WorkSize.y - theme_.px(28)},

@@ -178,7 +178,7 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   else
     comparison.waterfall_note = report::kNothingToExplain;
   comparison.waterfall.push_back(total_bar("B", times.time_b));
-  const bool a_step = a.facts.measured.per() > 1 || b.facts.measured.per() > 1;
+  const bool a_step = times.steps == report::Steps::kBoth;
   comparison.waterfall_title =
       report::are_alike(times.time_a, times.time_b)
           ? "A and B take equally long"

@@ -106,8 +106,10 @@ void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall) {
   ImGuiID below = 0, left = 0;
   root = split(root, ImGuiDir_Left, size.x * 0.33F, left);
   dock(kLessonPanel, left);
+  constexpr int kLeastLanes = 2;  // stand whole above what is pointed at
+  const float spare = size.y - theme.size.gap - timelines_height(theme, kLeastLanes, 2);
   const float tools =
-      tall ? size.y * 0.58F
+      tall ? std::min(size.y * 0.58F, std::max(spare, size.y * 0.4F))
            : height_below(theme, size.y * 0.38F, size.y, static_cast<int>(Present::kLanes));
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, tools, below));
   for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,

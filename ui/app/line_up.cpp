@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/measured.h"
+#include "ui/timeline/refs.h"
 
 namespace trainscope::ui {
 namespace {
@@ -168,10 +169,11 @@ std::optional<Nanos> offset_to_meet(LineUp how, const IndexedTrace& a, const Ind
   return in_a[step].mark.start - in_b[step].mark.start;
 }
 
-std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b, bool span_is_of_b,
-                                    trace::SpanId span) {
-  const trace::Trace& own = span_is_of_b ? *b.trace : *a.trace;
-  const trace::Trace& other = span_is_of_b ? *a.trace : *b.trace;
+namespace {
+
+// From a span to the one that is its nth namesake in the other run.
+std::optional<Nanos> way_to_namesake(const trace::Trace& own, const trace::Trace& other,
+                                     trace::SpanId span) {
   if (span >= own.spans().size()) return std::nullopt;
   const trace::Span& here = own.spans()[span];
   const std::string &name = own.name(here), &lane = own.lanes()[here.lane].name;
@@ -179,8 +181,28 @@ std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b
   const auto nth =
       static_cast<std::size_t>(std::find(mine.begin(), mine.end(), span) - mine.begin());
   if (nth >= theirs.size()) return std::nullopt;
-  const Nanos there = other.spans()[theirs[nth]].start;
-  return span_is_of_b ? there - here.start : here.start - there;
+  return other.spans()[theirs[nth]].start - here.start;
+}
+
+// Whether one of them begins in that range of the other run.
+bool shows_namesake(const trace::Trace& own, const trace::Trace& other, trace::SpanId span,
+                    TimeRange range) {
+  const trace::Span& here = own.spans()[span];
+  const auto theirs = namesakes(other, own.name(here), own.lanes()[here.lane].name);
+  return std::ranges::any_of(theirs, [&](trace::SpanId id) {
+    return other.spans()[id].start >= range.start && other.spans()[id].start < range.end;
+  });
+}
+
+}  // namespace
+
+std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b, bool span_is_of_b,
+                                    trace::SpanId span) {
+  if (!span_is_of_b) {
+    const auto way = way_to_namesake(*a.trace, *b.trace, span);
+    return way ? std::optional(-*way) : std::nullopt;
+  }
+  return way_to_namesake(*b.trace, *a.trace, span);
 }
 
 std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::Run& b,
@@ -207,6 +229,21 @@ std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::R
     break;
   }
   return span_is_of_b ? there - here : here - there;
+}
+
+std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::Run& b,
+                                       bool span_is_of_b, trace::SpanId span, Nanos around) {
+  const auto by_step = offset_to_compare(a, b, span_is_of_b, span);
+  const trace::Trace& own = span_is_of_b ? *b.trace : *a.trace;
+  if (span >= own.spans().size()) return by_step;
+  const trace::Trace& other = span_is_of_b ? *a.trace : *b.trace;
+  const trace::Span& here = own.spans()[span];
+  const Nanos shift = span_is_of_b ? by_step.value_or(0) : -by_step.value_or(0);
+  if (shows_namesake(own, other, span, {here.start + shift - around, here.end() + shift + around}))
+    return by_step;
+  const auto way = way_to_namesake(own, other, span);
+  if (!way) return by_step;
+  return span_is_of_b ? *way : -*way;
 }
 
 }  // namespace trainscope::ui

@@ -30,4 +30,10 @@ std::optional<Nanos> offset_to_meet(const IndexedTrace& a, const IndexedTrace& b
 std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::Run& b,
                                        bool span_is_of_b, trace::SpanId span);
 
+// The same, of what is shown with so much time before and after it: where the other run then has no
+// span of that name and lane to compare it with, the two that bear it meet instead, counted from
+// the start.
+std::optional<Nanos> offset_to_compare(const analysis::Run& a, const analysis::Run& b,
+                                       bool span_is_of_b, trace::SpanId span, Nanos around);
+
 }  // namespace trainscope::ui

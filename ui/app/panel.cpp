@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/app/chosen_panel.h"
 #include "ui/app/close_mark.h"
 #include "ui/app/shapes.h"
 
@@ -44,6 +45,16 @@ void put_first(ImGuiWindow& window) {
   ImVector<ImGuiWindow*>& windows = window.DockNode->Windows;
   for (int i = 0; i < windows.Size; ++i)
     if (windows[i] == &window) std::swap(windows[0], windows[i]);
+}
+
+std::string& chosen_panel() {
+  static std::string name;
+  return name;
+}
+
+void choose(ImGuiWindow& window) {
+  put_first(window);
+  chosen_panel() = window.Name;
 }
 
 // Dragging the head takes the panel out of its dock.
@@ -111,7 +122,7 @@ float draw_tab_list(const Theme& theme, const Box& box, const std::vector<Tab>& 
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(8), theme.px(8)));
   if (ImGui::BeginPopup("##panels")) {
     for (const Tab& tab : tabs)
-      if (ImGui::MenuItem(tab.title.c_str(), nullptr, tab.shown)) put_first(*tab.window);
+      if (ImGui::MenuItem(tab.title.c_str(), nullptr, tab.shown)) choose(*tab.window);
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();
@@ -132,7 +143,7 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
     if (!tab.shown) {
       const std::string id = "tab " + std::string(title_of(tab.window->Name));
       ImGui::SetCursorScreenPos({x - apart / 2, box.min.y});
-      if (press_area(id.c_str(), {width + apart, head})) put_first(*tab.window);
+      if (press_area(id.c_str(), {width + apart, head})) choose(*tab.window);
       lit = ImGui::IsItemHovered();
     }
     draw_text_middle(draw, tab.shown ? theme.font.strong : theme.font.text, theme.size.text, x,
@@ -223,6 +234,10 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
       flags);
   ImGui::PopStyleVar();
   return visible && body;
+}
+
+std::string take_chosen_panel() {
+  return std::exchange(chosen_panel(), {});
 }
 
 void show_tab(const char* name) {

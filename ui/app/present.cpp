@@ -283,6 +283,7 @@ void take_answer(Workspace& workspace) {
 
 void reveal_next(Workspace& workspace) {
   Present& present = workspace.present;
+  workspace.notice.clear();
   switch (next_reveal(workspace)) {
     case Reveal::kNothing:
       break;
@@ -331,6 +332,7 @@ void take_option(Workspace& workspace, int option) {
   std::vector<int>& hands = workspace.present.hands[progress.step()];
   hands.resize(open_choice(workspace)->options.size());
   ++hands[static_cast<std::size_t>(option)];
+  workspace.notice.clear();
 }
 
 void clear_hands(Workspace& workspace) {

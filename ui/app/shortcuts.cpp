@@ -39,6 +39,7 @@ std::vector<ImGuiKey> keys_of(std::string_view name) {
       {"F1", {ImGuiKey_F1}},
       {"F5", {ImGuiKey_F5}},
       {"F8", {ImGuiKey_F8}},
+      {"F11", {ImGuiKey_F11}},
       {"1", {ImGuiKey_1, ImGuiKey_Keypad1}},
       {"2", {ImGuiKey_2, ImGuiKey_Keypad2}},
       {"3", {ImGuiKey_3, ImGuiKey_Keypad3}},

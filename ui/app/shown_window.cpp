@@ -71,7 +71,10 @@ ShownWindow::ShownWindow(const WindowRequest& request, analysis::GpuRuns::OpenDe
   app_.keep_recent_in(settings_folder());
   for (const fs::path& file : request.files) app_.recent().add(file);
   if (request.theme) app_.set_room_theme(*request.theme);
-  if (request.present) app_.set_present(true);
+  if (request.present) {
+    app_.set_present(true);
+    window_.set_full_screen(true);
+  }
   open_first(app_.workspace(), request);
   app_.look_anew();
   if (names_nothing(request) && !session_.left_behind().empty())

@@ -127,7 +127,8 @@ void draw_sweep(const scenario::Sweep& sweep, const SweepPicture& picture,
   options.scale = picture.scale;
   options.off_screen = true;
   Window window(options);
-  const Theme theme = make_theme(picture.theme, window.scale(), window.fonts());
+  const float scale = picture.room ? window.scale_in_a_room() : window.scale();
+  const Theme theme = make_theme(picture.theme, scale, window.fonts(), picture.room);
   apply(theme);
   window.set_ground(theme.ground);
   constexpr int kFrames = 2;  // fonts are loaded with the first

@@ -17,6 +17,7 @@ struct SweepPicture {
   int height = 1080;
   float scale = 1;
   ThemeMode theme = ThemeMode::kDark;
+  bool room = false;  // type to be read from the back of one
 };
 
 // One knob: a chart for each of the metrics that tell most. Two: a heat map of the first of them

@@ -120,7 +120,7 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
         std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
   if (const std::string missing = missing_in(app, request); !missing.empty())
     said += (said.empty() ? "" : " ") + missing;
-  if (!request.panel.empty()) app.show_panel(request.panel);
+  if (!request.panel.empty()) app.open_panel(request.panel);
   // The action may ask for another panel, in another place.
   app.settle();
   if (request.action) app.run(*request.action);

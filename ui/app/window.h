@@ -9,6 +9,7 @@
 //   }
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -86,6 +87,9 @@ class Window {
   // Files dropped on the window since the last call.
   std::vector<std::filesystem::path> take_dropped_files();
   GLFWwindow* handle() const { return window_; }
+  // All of the display that the window is on, without a frame; off screen and in a browser never.
+  void set_full_screen(bool on);
+  bool full_screen() const;
 
  private:
   void open(const WindowOptions& options);
@@ -100,6 +104,7 @@ class Window {
   bool off_screen_ = false;
   bool imgui_started_ = false;
   float fixed_scale_ = 0;
+  std::array<int, 4> place_before_{};  // full screen: left, top, width, height
   std::string ini_file_;
   Color ground_ = rgb(0x0F1216);
   Fonts fonts_;

@@ -93,6 +93,46 @@ void Window::open(const WindowOptions& options) {
 
 void Window::join_platform() {}
 
+namespace {
+
+// The display on which the window's middle is; else the first.
+GLFWmonitor* monitor_of(GLFWwindow* window) {
+  int left = 0, top = 0, width = 0, height = 0, count = 0;
+  glfwGetWindowPos(window, &left, &top);
+  glfwGetWindowSize(window, &width, &height);
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  for (int i = 0; i < count; ++i) {
+    int x = 0, y = 0;
+    glfwGetMonitorPos(monitors[i], &x, &y);
+    const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+    const int across = left + width / 2 - x, down = top + height / 2 - y;
+    if (mode && across >= 0 && across < mode->width && down >= 0 && down < mode->height)
+      return monitors[i];
+  }
+  return glfwGetPrimaryMonitor();
+}
+
+}  // namespace
+
+bool Window::full_screen() const {
+  return !off_screen_ && glfwGetWindowMonitor(window_) != nullptr;
+}
+
+void Window::set_full_screen(bool on) {
+  if (off_screen_ || on == full_screen()) return;
+  auto& [left, top, width, height] = place_before_;
+  if (!on) {
+    glfwSetWindowMonitor(window_, nullptr, left, top, width, height, GLFW_DONT_CARE);
+  } else if (GLFWmonitor* const monitor = monitor_of(window_)) {
+    const GLFWvidmode* mode = glfwGetVideoMode(monitor);
+    if (!mode) return;
+    glfwGetWindowPos(window_, &left, &top);
+    glfwGetWindowSize(window_, &width, &height);
+    glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  }
+  scheduler_.request_frames(3);
+}
+
 bool Window::wait() {
   if (off_screen_) {
     glfwPollEvents();

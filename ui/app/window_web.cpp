@@ -77,6 +77,13 @@ void Window::wake() {
       [](void* window) { static_cast<Window*>(window)->turn(); }, this);
 }
 
+// The browser's own key does it.
+void Window::set_full_screen(bool) {}
+
+bool Window::full_screen() const {
+  return false;
+}
+
 bool Window::pick_files() {
   page_choose_files();
   return true;

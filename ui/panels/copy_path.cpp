@@ -307,7 +307,8 @@ void draw_sides(const PanelContext& context, CopyPathPanel& panel) {
   const float pad = theme.px(12);
   const Box room{{at.x + pad, at.y + theme.px(9)},
                  {at.x + size.x - pad, at.y + size.y - theme.px(5)}};
-  const bool stacked = room.width() < theme.px(720);
+  // In large type words give way before both sides cannot be seen together.
+  const bool stacked = room.width() < theme.px(theme.large ? 520 : 720);
   std::vector<std::pair<const CopyPath*, PathState>> states;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const CopyPath* path = known ? path_of(panel, i, sides[i]) : nullptr;

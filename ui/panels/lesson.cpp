@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "ui/app/action_list.h"
 #include "ui/app/lesson_card.h"
@@ -20,18 +21,23 @@ namespace {
 
 using scenario::QuestionKind;
 
+// What stands from `top` to the cursor comes into sight.
+void follow(LessonPanel& panel, float top) {
+  panel.news = {top, ImGui::GetCursorPosY()};
+  panel.news_frames = 3;  // the buttons may find another place first
+}
+
 // What the learner's last act has brought onto the card, from `top` to the cursor, is to come into
 // sight; not what stands there when the step is entered.
 void note_news(LessonPanel& panel, News piece, const std::string& words, float top) {
   std::string& before = panel.said.at(static_cast<std::size_t>(piece));
   if (words == before) return;
   before = words;
-  if (words.empty() || panel.fresh) return;
-  panel.news = {top, ImGui::GetCursorPosY()};
-  panel.news_frames = 3;  // the buttons may find another place first
+  if (!words.empty() && !panel.fresh) follow(panel, top);
 }
 
 void bring_news_into_sight(const PanelContext& context, LessonPanel& panel) {
+  if (panel.fresh) ImGui::SetScrollY(0);  // another step is read from its beginning
   panel.fresh = false;
   if (panel.news_frames == 0) return;
   --panel.news_frames;
@@ -41,7 +47,8 @@ void bring_news_into_sight(const PanelContext& context, LessonPanel& panel) {
                                    ImGui::GetScrollY(), ImGui::GetWindowHeight()));
 }
 
-void draw_choice(const PanelContext& context, const QuestionCard& card) {
+// Returns where the option stands that was taken; a room follows what is counted.
+float draw_choice(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
   LessonModel& model = *context.workspace.lesson();
   scenario::Progress& progress = model.progress;
   const Present& present = context.workspace.present;
@@ -50,11 +57,21 @@ void draw_choice(const PanelContext& context, const QuestionCard& card) {
     return Hands{present.hands_for(progress.step(), static_cast<std::size_t>(option.number)),
                  present.most_hands(progress.step())};
   };
+  float taken = ImGui::GetCursorPosY();
+  panel.hands.resize(card.options.size(), -1);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
-  for (const OptionCard& option : card.options)
-    if (option_card(context.theme, model.lesson, option, card.open, hands_for(option)))
+  for (const OptionCard& option : card.options) {
+    const float top = ImGui::GetCursorPosY();
+    const Hands hands = hands_for(option);
+    if (option_card(context.theme, model.lesson, option, card.open, hands))
       progress.choose(option.number);
+    if (option.chosen) taken = top;
+    int& before = panel.hands[static_cast<std::size_t>(option.number)];
+    if (before >= 0 && hands.count > before) follow(panel, top);
+    before = hands.count;
+  }
   ImGui::PopStyleVar();
+  return taken;
 }
 
 void draw_number(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
@@ -118,9 +135,10 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
   const LessonModel& model = *context.workspace.lesson();
   const bool room = context.workspace.present.on;
   const float top = ImGui::GetCursorPosY();
+  std::optional<float> taken;
   switch (question.kind) {
     case QuestionKind::kChoice:
-      draw_choice(context, question);
+      taken = draw_choice(context, panel, question);
       break;
     case QuestionKind::kNumber:
       draw_number(context, panel, question);
@@ -138,9 +156,11 @@ void draw_question(const PanelContext& context, LessonPanel& panel, const Lesson
       return;
   }
   if (question.open) return;
-  const float verdict_top = ImGui::GetCursorPosY();
+  // A room sees what it has taken, too, which nobody has clicked.
+  const float news = room && taken ? *taken : ImGui::GetCursorPosY();
   draw_verdict(context.theme, model, question, room);
-  note_news(panel, News::kVerdict, question.verdict + (question.right ? "." : ""), verdict_top);
+  note_news(panel, News::kVerdict,
+            question.verdict + (question.right ? "." : "") + (room ? "taken" : ""), news);
 }
 
 // Right after the run: what was asked, what was guessed, what happened, and why.
@@ -262,6 +282,11 @@ void draw_fork(const PanelContext& context) {
 // Below the text where they can be seen there; else they stand above the foot.
 void place_buttons(const PanelContext& context, LessonPanel& panel) {
   const float before = ImGui::GetCursorPosY();
+  if (!has_lesson_buttons(context.workspace)) {
+    panel.buttons = 0;
+    panel.pin_next = false;
+    return;
+  }
   if (!panel.pinned) {
     ImGui::Dummy({0, context.theme.px(2)});
     draw_lesson_buttons(context);
@@ -270,7 +295,8 @@ void place_buttons(const PanelContext& context, LessonPanel& panel) {
   // Above the foot they may take a line less, for no scrollbar stands beside them there: they come
   // back only where there is room for one more.
   const float one_more = panel.pinned ? context.theme.px(64) : 0;
-  panel.pin_next = before + panel.buttons + one_more > panel.room;
+  panel.pin_next = before + panel.buttons + one_more > panel.room &&
+                   !is_for_a_room(context.workspace);  // there it is the way out, and no more
 }
 
 void draw_ending(const PanelContext& context, const LessonEnding& ending) {
@@ -295,10 +321,14 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
     separator(theme, theme.px(4));
   }
   markdown(theme, card.text, {.terms = &model.lesson.glossary});
+  const float notice_top = ImGui::GetCursorPosY();
+  const std::string notice = notice_on_card(context.workspace) ? context.workspace.notice : "";
+  if (!notice.empty()) markdown(theme, notice, {.size = theme.size.small, .color = theme.accent});
   if (card.question) {
     ImGui::Dummy({0, theme.px(2)});
     draw_question(context, panel, card);
   }
+  note_news(panel, News::kNotice, notice, notice_top);  // with the options that it is about
   const float goal_top = ImGui::GetCursorPosY();
   if (!card.goal.empty())
     notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
@@ -349,6 +379,10 @@ void forget_other_steps(const LessonModel& model, LessonPanel& panel) {
 }
 
 }  // namespace
+
+bool notice_on_card(const Workspace& workspace) {
+  return workspace.screen() == Screen::kLesson && workspace.present.on && !workspace.forked();
+}
 
 float scroll_to_show(float top, float bottom, float scroll, float height) {
   return std::max(0.0F, std::min(std::max(scroll, bottom - height), top));

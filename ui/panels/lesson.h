@@ -4,25 +4,27 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {
 
 // What may come onto a card below its text.
-enum class News : std::uint8_t { kRemark, kVerdict, kGoal, kHint };
+enum class News : std::uint8_t { kRemark, kVerdict, kGoal, kHint, kNotice };
 
 struct LessonPanel {
   std::string number;  // as typed
   std::string words;
-  std::size_t step = 0;  // that these belong to
+  std::size_t step = 0;    // that these belong to
+  std::vector<int> hands;  // as they were drawn last, of a room's question
   // The buttons stand above the foot where the text leaves them no room in sight.
   bool pinned = false;
   bool pin_next = false;
   float buttons = 0;  // their height
   float room = 0;     // for the text and them
   // What has come onto the card since the step was entered, and where it is to be seen.
-  std::array<std::string, 4> said;  // by News
+  std::array<std::string, 5> said;  // by News
   struct {
     float top = 0, bottom = 0;
   } news;
@@ -34,6 +36,9 @@ struct LessonPanel {
 // in sight, or its beginning where there is no room for all of it; in pixels, as all are. As far as
 // it is where it is in sight already.
 float scroll_to_show(float top, float bottom, float scroll, float height);
+
+// In front of a room the window's notice stands on the card, where it covers nothing.
+bool notice_on_card(const Workspace& workspace);
 
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open);
 

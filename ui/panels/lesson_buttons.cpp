@@ -70,6 +70,15 @@ void offer_prerequisite(const PanelContext& context, float right) {
 
 }  // namespace
 
+bool is_for_a_room(const Workspace& workspace) {
+  return workspace.present.on && !workspace.forked();
+}
+
+bool has_lesson_buttons(const Workspace& workspace) {
+  return !is_for_a_room(workspace) ||
+         std::string_view(main_choice(*workspace.lesson()).action) == "lesson.shelf";
+}
+
 void draw_lesson_buttons(const PanelContext& context) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
@@ -79,6 +88,7 @@ void draw_lesson_buttons(const PanelContext& context) {
   if (flowing_button(theme, model.lesson.say(running ? "Running" : primary.label),
                      ButtonKind::kPrimary, !running && context.can(primary.action), right, true))
     context.ask(primary.action);
+  if (is_for_a_room(context.workspace)) return;
   const auto offer = [&](const char* label, const char* action) {
     if (std::string_view(primary.action) == action || !context.can(action)) return;
     if (flowing_button(theme, model.lesson.say(label), ButtonKind::kLink, true, right, false))

@@ -5,6 +5,12 @@
 
 namespace trainscope::ui {
 
+// A lesson that is taught with the keys, and not left to explore.
+bool is_for_a_room(const Workspace& workspace);
+// In front of a room Space does what there is to do: the card's room is for what is read. Only the
+// way back to the shelf is there, once nothing comes any more.
+bool has_lesson_buttons(const Workspace& workspace);
+
 // At the cursor, on as many lines as they need.
 void draw_lesson_buttons(const PanelContext& context);
 

@@ -69,6 +69,11 @@ struct Legend {
   std::string brief;  // where there is little room
 };
 
+// "8.3 % lost"; where many are zero before and after, of which others that is a share.
+std::string lost_words(const ScalingState& state, double share) {
+  return share_words(share) + (state.zeros > 0 ? " of those not 0 lost" : " lost");
+}
+
 double zero_share(const ScalingState& state) {
   return static_cast<double>(state.to_zero) / static_cast<double>(state.rounded);
 }
@@ -83,7 +88,7 @@ Legend unscaled_row(const Theme& theme, const ScalingState& state, const std::st
 
 std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, bool bf16) {
   const NumberLine fp16 = analysis::number_line(ElementType::kFp16);
-  const std::string lost = share_words(state.before.lost(fp16)) + " lost";
+  const std::string lost = lost_words(state, state.before.lost(fp16));
   if (bf16) {
     const NumberLine line = analysis::number_line(ElementType::kBf16);
     return {
@@ -94,11 +99,12 @@ std::vector<Legend> legend_of(const Theme& theme, const ScalingState& state, boo
   if (!state.scaled || state.scale == 1) return {unscaled_row(theme, state, lost)};
   std::vector<Legend> rows;
   if (state.after.infinite < 1)
-    rows.push_back(
-        {before_color(theme), "at this step, without scaling: " + lost, "unscaled: " + lost});
-  const std::string now = share_words(state.after.lost(fp16)) + " lost";
+    rows.push_back({before_color(theme), "at this step, without scaling: " + lost,
+                    "unscaled: " + share_words(state.before.lost(fp16)) + " lost"});
+  const std::string now = lost_words(state, state.after.lost(fp16));
+  // Of two their colours have to be told; one has room for what it is a share of.
   rows.push_back({after_color(theme), "times " + scale_words(state.scale, true) + ": " + now,
-                  "scaled: " + now});
+                  rows.empty() ? now : "scaled: " + share_words(state.after.lost(fp16)) + " lost"});
   return rows;
 }
 

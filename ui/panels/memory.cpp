@@ -67,13 +67,15 @@ bool has_more_than_shown(const MemoryFacts& facts) {
   return facts.history.steps().size() > 3;
 }
 
-// The step at the playhead with one before and one after; all where there are no steps.
+// The step at the playhead with one before and one after; where there are no steps, what the
+// timeline shows. In the side's own time.
 TimeRange shown_range(const PanelContext& context, const MemoryPanel& panel,
-                      const MemoryFacts& facts, Nanos playhead) {
+                      const MemoryFacts& facts, std::size_t side, Nanos playhead) {
   const auto& steps = facts.history.steps();
   if (panel.whole || !has_more_than_shown(facts)) {
     const TimeRange& view = context.attention.timeline.view;
-    if (view.end > view.start) return view;
+    const Nanos offset = side > 0 ? context.workspace.offset() : 0;
+    if (view.end > view.start) return {view.start - offset, view.end - offset};
     return {0, std::max<Nanos>(facts.trace->end(), 1)};
   }
   const auto after = std::ranges::upper_bound(steps, playhead, {}, &MemoryHistory::Step::start);
@@ -130,8 +132,10 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
                           : theme.bad,
                    verdict);
   const float left = x + text_size(theme.font.strong, size, verdict).x + theme.px(12);
-  draw_text_middle(draw, theme.font.text, size, left, y, theme.muted,
-                   fitting(theme, size, ways, box.max.x - left - theme.px(8)));
+  const float room = box.max.x - left - theme.px(8);
+  const std::string way = fitting(theme, size, ways, room);  // not a piece of the shortest
+  if (std::ranges::find(ways, way) != ways.end())
+    draw_text_middle(draw, theme.font.text, size, left, y, theme.muted, way);
 }
 
 // Where the parts of a side stand.
@@ -154,7 +158,7 @@ Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, b
     places.fit = {{box.min.x, box.max.y - fit}, box.max};
     rest.max.y -= fit + theme.px(8);
   }
-  if (box.width() < theme.px(200)) {  // too narrow for a chart with its numbers
+  if (box.width() < theme.px(200) && rest.height() < theme.px(100)) {  // too little for a chart
     places.peak = rest;
     return places;
   }
@@ -223,7 +227,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   chart.playhead = workspace.playhead_of(side);
   chart.by_change = scale.by_change;
   chart.highest = scale.highest;
-  chart.range = shown_range(context, panel, facts, chart.playhead);
+  chart.range = shown_range(context, panel, facts, side, chart.playhead);
   if (model.run && model.run->machine) {
     chart.capacity = static_cast<double>(machine::room_of_allocator(*model.run->machine));
     chart.context = static_cast<double>(model.run->machine->host.context_bytes);

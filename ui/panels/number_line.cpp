@@ -36,6 +36,28 @@ struct Zone {
   Color tint, words;
 };
 
+// At its left; a narrow one's brief name in its middle, and that of infinity before its end, where
+// numbers are normal and there is room.
+void name_zone(const Theme& theme, const Zone& zone, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  const float y = box.min.y + theme.px(10), size = theme.size.label;
+  const bool infinity = zone.region == Region::kInfinity;
+  const std::string words(infinity ? "inf" : analysis::name_of(zone.region));
+  const std::string brief = infinity                            ? words
+                            : zone.region == Region::kZero      ? "0"
+                            : zone.region == Region::kSubnormal ? "subn."
+                                                                : "";
+  const float width = text_size(theme.font.text, size, brief).x, room = box.width() - theme.px(8);
+  const bool narrow = !brief.empty() && width > room && width <= box.width() + theme.px(2);
+  if (infinity || narrow) {
+    draw_text_middle(draw, theme.font.text, size, std::min(box.centre().x, box.max.x - width / 2),
+                     y, zone.words, brief, 0.5F);
+    return;
+  }
+  draw_text_middle(draw, theme.font.text, size, box.min.x + theme.px(5), y, zone.words,
+                   fitting(theme, size, {words, brief, ""}, room));
+}
+
 void draw_zones(const Theme& theme, const Ruler& ruler) {
   const NumberLine line = analysis::number_line(program::ElementType::kFp16);
   const float strong = theme.is_dark() ? 0.16F : 0.11F;
@@ -53,14 +75,7 @@ void draw_zones(const Theme& theme, const Ruler& ruler) {
     const Box box{{std::round(ruler.x(zone.from)), ruler.box.min.y},
                   {std::round(ruler.x(zone.to)), ruler.box.max.y}};
     draw->AddRectFilled(box.min, box.max, zone.tint);
-    std::string words(zone.region == Region::kInfinity ? "inf" : analysis::name_of(zone.region));
-    const bool narrow = zone.region == Region::kInfinity;
-    const float room = box.width() - theme.px(narrow ? 2 : 8);
-    words =
-        fitting(theme, theme.size.label, {words, zone.region == Region::kZero ? "0" : ""}, room);
-    draw_text_middle(draw, theme.font.text, theme.size.label,
-                     narrow ? box.centre().x : box.min.x + theme.px(5), box.min.y + theme.px(10),
-                     zone.words, words, narrow ? 0.5F : 0);
+    name_zone(theme, zone, box);
   }
 }
 
@@ -123,10 +138,16 @@ void draw_infinite(const Theme& theme, const Ruler& ruler, const ScalingState& s
   draw_hatch(draw, box, theme.bad, theme.px(6), theme.px(1.4F));
 }
 
+constexpr const char* kZeros = "exactly 0";
+
+float zeros_width(const Theme& theme) {
+  return std::max(theme.px(34), text_size(theme.font.text, theme.size.label, kZeros).x);
+}
+
 // A bar that stands alone, on no line: all of the height is all gradients.
 void draw_zeros(const Theme& theme, const Box& box, double share, Color color) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float size = theme.size.label, wide = theme.px(34);
+  const float size = theme.size.label, wide = zeros_width(theme);
   const float x = box.min.x + wide / 2, y = box.max.y - box.height() * static_cast<float>(share);
   if (share > 0)
     draw->AddRectFilled({box.min.x, std::min(y, box.max.y - theme.px(1))},
@@ -135,7 +156,7 @@ void draw_zeros(const Theme& theme, const Box& box, double share, Color color) {
                 theme.size.border);
   draw_text_middle(draw, theme.font.mono, size, x, y - size * 0.7F, theme.text,
                    fmt::format("{:.0f} %", 100 * share), 0.5F);
-  draw_text_middle(draw, theme.font.mono, size, x, box.max.y + theme.px(11), theme.muted, "0",
+  draw_text_middle(draw, theme.font.text, size, x, box.max.y + theme.px(11), theme.muted, kZeros,
                    0.5F);
 }
 
@@ -162,7 +183,7 @@ void LineScale::include(const ScalingState& state) {
 
 void draw_number_line(const Theme& theme, const Box& box, const ScalingState& state,
                       const LineScale& scale) {
-  const float beside = scale.zeros ? theme.px(46) : 0;
+  const float beside = scale.zeros ? zeros_width(theme) + theme.px(12) : 0;
   const Ruler ruler{{{box.min.x + beside, box.min.y}, {box.max.x, box.max.y - theme.px(20)}},
                     scale.from,
                     scale.to};

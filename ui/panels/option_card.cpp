@@ -80,7 +80,7 @@ bool option_card(const Theme& theme, const scenario::Lesson& lesson, const Optio
                  bool open, Hands hands) {
   const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(11);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float tally = hands.count > 0 ? theme.px(34) : 0;
+  const float tally = hands.count >= 0 ? theme.px(34) : 0;  // no hand moves the words
   const float left = at.x + theme.px(36), inner = width - theme.px(36) - pad - tally;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   ImGui::PushID(option.number);

@@ -38,16 +38,39 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
   }
 }
 
-// In front of a room lanes come one after another, and only the few that tell the story.
+// What a step points at or asks for.
+std::string lane_of_step(const scenario::Step& step) {
+  if (step.question && step.question->span) return step.question->span->lane;
+  return step.focus ? step.focus->lane : "";
+}
+
+// Of what a room sees: the step's own lane, the GPU at work, what the lesson points at elsewhere,
+// the host, the rest.
+int turn_of(const trace::Lane& lane, const scenario::Lesson& lesson, const scenario::Step& step) {
+  if (!lane.name.empty() && lane.name == lane_of_step(step)) return 0;
+  if (lane.kind == trace::LaneKind::kStream) return 1;
+  const auto focuses = focuses_of(lesson);
+  if (std::ranges::any_of(focuses, [&](const auto* focus) { return focus->lane == lane.name; }))
+    return 2;
+  return lane.kind == trace::LaneKind::kHostThread ? 3 : 4;
+}
+
+// In front of a room lanes come one after another, and only the few that tell the story; where they
+// do not fit whole, the last of them go.
 void hide_for_a_room(TimelineSide& out, const Workspace& workspace, std::size_t number) {
   const LessonModel* lesson = workspace.lesson();
   if (!workspace.present.on || !lesson || workspace.forked() || number > 1) return;
   out.keeps_lanes = true;
   std::vector<RoomLanes> shown = lanes_for_a_room(workspace);
   shown.resize(std::min(shown.size(), workspace.present.lanes));
-  for (std::uint32_t lane = 0; lane < out.trace->lanes().size(); ++lane)
-    if (std::ranges::none_of(shown, [&](const RoomLanes& one) { return one[number] == lane; }))
-      out.hidden.push_back(lane);
+  for (std::uint32_t lane = 0; lane < out.trace->lanes().size(); ++lane) {
+    const bool is_shown =
+        std::ranges::any_of(shown, [&](const RoomLanes& one) { return one[number] == lane; });
+    (is_shown ? out.told : out.hidden).push_back(lane);
+  }
+  std::ranges::stable_sort(out.told, {}, [&](trace::LaneId lane) {
+    return turn_of(out.trace->lanes()[lane], lesson->lesson, lesson->step());
+  });
 }
 
 // The lanes that the lesson names; of workers two more, to compare them with.
@@ -88,7 +111,7 @@ void choose_lanes(TimelineSide& out, const Workspace& workspace, std::size_t num
   const SideModel& side = workspace.sides()[number];
   hide_lanes(out, workspace, side, attention.memory_lanes);
   hide_for_a_room(out, workspace, number);
-  keep_told(out, workspace);
+  if (!out.keeps_lanes) keep_told(out, workspace);
   if (side.run) out.ranks = telling_ranks(side.run->ranks);
   filter_lanes(out, attention.timeline.filter);
 }

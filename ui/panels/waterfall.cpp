@@ -52,11 +52,60 @@ std::vector<std::string> lines_of(const Theme& theme, const Frame& frame, const 
   return {shortened(face_of(theme, bar), size, head, room)};
 }
 
-// Where words above bars take two lines the bars begin lower.
+Box box_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar, std::size_t i) {
+  const float high = frame.y(std::max(bar.from, bar.to));
+  const float low = std::max(frame.y(std::min(bar.from, bar.to)), high + theme.px(2));
+  return {{frame.x(i), high}, {frame.x(i) + frame.bar, low}};
+}
+
+// The words stand above the bar, the value below it; where there is no room, inside a bar that is
+// tall enough, else above the words. Heights are of middles.
+struct Words {
+  std::vector<std::string> lines;
+  std::string value;  // none: of a total it is among the lines
+  float first = 0;
+  float value_y = 0;
+  bool inside = false;
+  float top = 0;  // of the highest of them
+};
+
+Words words_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box) {
+  const float size = theme.size.label;
+  Words words;
+  words.lines = lines_of(theme, frame, bar);
+  words.first = box.min.y - size * 0.8F - size * 1.25F * static_cast<float>(words.lines.size() - 1);
+  words.top = words.first - size / 2;
+  if (bar.kind == Kind::kTotal) return words;
+  words.value = shortened(theme.font.mono, size, bar.value, word_room(frame));
+  const float below = box.max.y + size * 0.8F;
+  const bool under = below + size / 2 < frame.bottom;
+  words.inside = !under && box.height() > 2 * size &&
+                 text_size(theme.font.mono, size, words.value).x < box.width() - theme.px(12);
+  words.value_y = under ? below : words.inside ? box.min.y + size : words.first - size * 1.3F;
+  words.top = std::min(words.top, words.value_y - size / 2);
+  return words;
+}
+
+float title_middle(const Theme& theme, const Frame& frame) {
+  return frame.all.min.y + theme.px(11);
+}
+
+// Where words above bars take two lines the bars begin lower, and lower still where they would run
+// into the title.
 void make_room_for_words(const Theme& theme, const std::vector<WaterfallBar>& bars, Frame& frame) {
+  const float lowest = frame.bottom - theme.px(20);
   if (std::any_of(bars.begin(), bars.end(),
                   [&](const WaterfallBar& bar) { return lines_of(theme, frame, bar).size() > 1; }))
-    frame.top = std::min(frame.top + theme.size.label * 1.25F, frame.bottom - theme.px(20));
+    frame.top = std::min(frame.top + theme.size.label * 1.25F, lowest);
+  const float title_end = title_middle(theme, frame) + theme.size.small * 0.6F;
+  for (int i = 0; i < 4; ++i) {  // what moves down may take another place for its value
+    float top = frame.bottom;
+    for (std::size_t bar = 0; bar < bars.size(); ++bar)
+      top = std::min(top,
+                     words_of(theme, frame, bars[bar], box_of(theme, frame, bars[bar], bar)).top);
+    if (top >= title_end) return;
+    frame.top = std::min(frame.top + title_end - top, lowest);
+  }
 }
 
 Frame frame_of(const Theme& theme, const std::vector<WaterfallBar>& bars) {
@@ -81,30 +130,18 @@ Color ink_on(const Theme& theme, const CategoryStyle& style) {
   });
 }
 
-// The words stand above the bar, the value below it; where there is no room, inside a bar that is
-// tall enough, else above the words.
 void draw_words(const Theme& theme, const Frame& frame, const WaterfallBar& bar, const Box& box,
                 Color ink) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float size = theme.size.label, x = box.min.x + theme.px(2);
-  const std::vector<std::string> lines = lines_of(theme, frame, bar);
-  float y = box.min.y - size * 0.8F - size * 1.25F * static_cast<float>(lines.size() - 1);
-  const float above = y - size * 1.3F;
-  for (const std::string& line : lines) {
+  const Words words = words_of(theme, frame, bar, box);
+  float y = words.first;
+  for (const std::string& line : words.lines) {
     draw_text_middle(draw, face_of(theme, bar), size, x, y, theme.text, line);
     y += size * 1.25F;
   }
-  if (bar.kind == Kind::kTotal) return;
-  const float below = box.max.y + size * 0.8F;
-  const bool under = below + size / 2 < frame.bottom;
-  const std::string value = shortened(theme.font.mono, size, bar.value, word_room(frame));
-  const bool inside = !under && box.height() > 2 * size &&
-                      text_size(theme.font.mono, size, value).x < box.width() - theme.px(12);
-  draw_text_middle(draw, theme.font.mono, size, inside ? x + theme.px(4) : x,
-                   under    ? below
-                   : inside ? box.min.y + size
-                            : above,
-                   inside ? ink : theme.muted, value);
+  draw_text_middle(draw, theme.font.mono, size, words.inside ? x + theme.px(4) : x, words.value_y,
+                   words.inside ? ink : theme.muted, words.value);
 }
 
 void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double value) {
@@ -114,9 +151,7 @@ void draw_link(const Theme& theme, const Frame& frame, std::size_t i, double val
 }
 
 void draw_bar_of(const Theme& theme, const Frame& frame, const WaterfallBar& bar, std::size_t i) {
-  const float high = frame.y(std::max(bar.from, bar.to));
-  const float low = std::max(frame.y(std::min(bar.from, bar.to)), high + theme.px(2));
-  const Box box{{frame.x(i), high}, {frame.x(i) + frame.bar, low}};
+  const Box box = box_of(theme, frame, bar, i);
   const bool total = bar.kind == Kind::kTotal;
   const CategoryStyle style = total ? theme.of(Category::kHostWork) : part_style(theme, bar.part);
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -138,9 +173,8 @@ void draw_waterfall(const Theme& theme, const Comparison& comparison, std::size_
     return text(theme.font.text, theme.size.small, theme.muted, comparison.waterfall_note, true);
   const Frame frame = frame_of(theme, bars);
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float title = frame.all.min.y + theme.px(11);
-  draw_text_middle(draw, theme.font.strong, theme.size.small, frame.all.min.x, title, theme.text,
-                   comparison.waterfall_title);
+  draw_text_middle(draw, theme.font.strong, theme.size.small, frame.all.min.x,
+                   title_middle(theme, frame), theme.text, comparison.waterfall_title);
   const float base = std::round(frame.bottom) + 0.5F;
   const float end = frame.x(bars.size() - 1) + frame.bar;
   draw->AddLine({frame.all.min.x, base}, {end, base}, theme.line, theme.size.border);

@@ -7,6 +7,14 @@
 
 namespace trainscope::ui {
 
+// Words of a guess or a marker, where they stand: on one line in the side's strip, or beside the
+// marker's line.
+struct MarkWords {
+  std::string words;  // in the strip
+  Box box;
+  bool in_strip = false;
+};
+
 // One side's place, in screen pixels.
 struct SideView {
   const TimelineSide* side = nullptr;
@@ -20,6 +28,9 @@ struct SideView {
   TimelineLayout layout;
   std::vector<NoteFlag> flags;
   std::vector<Box> taken;  // by the words of markers and notes: others give way
+  // By position among the side's; none: out of sight, or no room.
+  std::vector<std::optional<MarkWords>> guess_words, marker_words;
+  float marks_left = 1e9F;  // of the first of them in the strip: the config ends before
   const Tuck* tuck = nullptr;
   bool all_lanes = false;  // though they do not all fit
 
@@ -132,16 +143,14 @@ Color solid_color(const Theme& theme, const Bar& bar);
 // paint_measure.cpp: the ruler between two edges, and the edge under the mouse.
 void paint_measure(const Canvas& canvas, const Measure& measure);
 
-// paint_strip.cpp: the line above a side's lanes, guesses, markers.
+// paint_strip.cpp: the line above a side's lanes.
 void paint_strip(const Canvas& canvas, const SideView& view);
 // The link in a strip to the lanes that are away, or back; empty: all lanes fit.
 std::string more_words(const SideView& view);
 Box more_box(const Canvas& canvas, const SideView& view);
 // Around the words that events were dropped; empty: they are not there.
 Box dropped_box(const Canvas& canvas, const SideView& view);
-void paint_guesses(const Canvas& canvas, const SideView& view);
-void paint_markers(const Canvas& canvas, const SideView& view);
-void take_places(Canvas& canvas);  // of words that labels give way to
+float strip_config_start(const Canvas& canvas, const SideView& view);
 float label_width(const Canvas& canvas, std::string_view words);
 // Between what stands in a strip on its left and on its right.
 struct StripGap {
@@ -149,6 +158,14 @@ struct StripGap {
   float right = 0;
 };
 StripGap strip_gap(const Canvas& canvas, const SideView& view);
+
+// paint_marks.cpp: guesses and markers.
+void paint_guesses(const Canvas& canvas, const SideView& view);
+void paint_markers(const Canvas& canvas, const SideView& view);
+std::string strip_words(const Marker& marker);
+// Its words would hide something beside its line.
+bool wants_strip(const Canvas& canvas, const SideView& view, const Marker& marker);
+void take_places(Canvas& canvas);  // of words that others give way to
 
 // paint_overlays.cpp: the measured range, the playhead, the axis, and what stands in empty lanes.
 void paint_range(const Canvas& canvas, const TimeRange& range);

@@ -109,6 +109,16 @@ void paint_range_length(const Canvas& canvas, const TimeRange& range) {
 
 namespace {
 
+// Words of a guess or a marker in the strip.
+bool crosses_marks(const SideView& view, float x, float margin) {
+  const auto crosses = [&](const std::optional<MarkWords>& placed) {
+    return placed && placed->in_strip && x > placed->box.min.x - margin &&
+           x < placed->box.max.x + margin;
+  };
+  return std::ranges::any_of(view.guess_words, crosses) ||
+         std::ranges::any_of(view.marker_words, crosses);
+}
+
 // The line leaves out a strip where it would cross its words.
 void paint_playhead_line(const Canvas& canvas, Nanos time, float top, float bottom) {
   if (!in_sight(canvas, time)) return;
@@ -117,7 +127,8 @@ void paint_playhead_line(const Canvas& canvas, Nanos time, float top, float bott
   float from = top;
   for (const SideView& view : canvas.sides) {
     const StripGap gap = strip_gap(canvas, view);
-    const bool clear = x > gap.left + margin && x < gap.right - margin;
+    const bool clear = x > std::min(gap.left, view.marks_left) + margin && x < gap.right - margin &&
+                       !crosses_marks(view, x, margin);
     if (clear || view.strip < from || view.strip > bottom) continue;
     canvas.draw->AddLine({x, from}, {x, view.strip}, theme.accent, theme.px(2));
     from = view.strip + theme.size.strip;

@@ -51,10 +51,6 @@ float strip_more_start(const Canvas& canvas, const SideView& view) {
   return words.empty() ? end : end - canvas.theme->px(18) - label_width(canvas, words);
 }
 
-std::string strip_words(const Marker& marker) {
-  return marker.text.empty() ? marker.title : marker.title + ", " + marker.text;
-}
-
 float guess_width(const Canvas& canvas, const TimelineSide& side) {
   float widest = 0;
   for (const Guess& one : side.guesses)
@@ -62,11 +58,12 @@ float guess_width(const Canvas& canvas, const TimelineSide& side) {
   return widest;
 }
 
-// Of markers whose words may come into the strip; they do not where a guess has its own there.
-float marker_width(const Canvas& canvas, const TimelineSide& side) {
+// Of markers whose words may come into the strip; beside a guess only of those that must.
+float marker_width(const Canvas& canvas, const SideView& view) {
+  const TimelineSide& side = *view.side;
   float widest = 0;
-  if (side.guesses.empty())
-    for (const Marker& one : side.markers)
+  for (const Marker& one : side.markers)
+    if (side.guesses.empty() || wants_strip(canvas, view, one))
       widest = std::max(widest, label_width(canvas, strip_words(one)) + canvas.theme->px(40));
   return widest;
 }
@@ -129,7 +126,7 @@ StripOrigin strip_origin(const Canvas& canvas, const SideView& view) {
   const float config = config_width(canvas, view);
   float taken = take_dropped(canvas, side, room - std::min(config, theme.px(120)), origin);
   taken += take_machine(canvas, side, room - config - taken, origin);
-  taken += take_detail(canvas, side, room - config - taken - marker_width(canvas, side), origin);
+  taken += take_detail(canvas, side, room - config - taken - marker_width(canvas, view), origin);
   origin.left = taken > 0 ? origin.end - taken : next;
   return origin;
 }
@@ -155,162 +152,6 @@ void paint_origin(const Canvas& canvas, const SideView& view, const StripOrigin&
   paint(origin.machine, kAfterBadge, theme.muted);
   paint(origin.detail, kApart, theme.muted);
   paint(origin.dropped, kApart, theme.warn);
-}
-
-// Words in a strip near `x`, kept clear of what else stands there.
-float strip_place(const Canvas& canvas, const SideView& view, float x, float width) {
-  const float least = strip_text_end(canvas, view) + canvas.theme->px(20);
-  const float most = strip_origin(canvas, view).left - canvas.theme->px(20) - width;
-  return std::max(least, std::min(x, most));
-}
-
-struct Extent {
-  float top, bottom;
-};
-
-// A lane's place on the screen; all lanes of the side for no lane. Nothing when it is out of sight.
-std::optional<Extent> extent_of(const SideView& view, trace::LaneId lane) {
-  Extent extent{view.top, view.bottom};
-  if (lane != trace::kNone) {
-    const auto& lanes = view.layout.lanes;
-    const auto box =
-        std::find_if(lanes.begin(), lanes.end(), [&](const LaneBox& b) { return b.lane == lane; });
-    if (box == lanes.end()) return std::nullopt;
-    extent = {view.top + box->y, view.top + box->y + box->height};
-  }
-  if (!view.in_sight(extent.top, extent.bottom)) return std::nullopt;
-  return Extent{std::max(extent.top, view.window), std::min(extent.bottom, view.window_end)};
-}
-
-// From the guess up to the strip's lower edge, along it, and to the words in the strip.
-void paint_guess_label(const Canvas& canvas, const SideView& view, const Guess& guess,
-                       ImVec2 from) {
-  const Theme& theme = *canvas.theme;
-  const float middle = strip_middle(canvas, view), width = label_width(canvas, guess.label);
-  const float x = strip_place(canvas, view, from.x + theme.px(16), width);
-  if (x + width > strip_origin(canvas, view).left) return;
-  const float edge = view.window - theme.px(1), elbow = x - theme.px(6), thin = theme.px(1.3F);
-  canvas.draw->AddLine(from, {from.x, edge}, theme.good, thin);
-  canvas.draw->AddLine({from.x, edge}, {elbow, edge}, theme.good, thin);
-  canvas.draw->AddLine({elbow, edge}, {elbow, middle}, theme.good, thin);
-  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, x, middle, theme.good,
-                   guess.label);
-}
-
-void paint_guess(const Canvas& canvas, const SideView& view, const Guess& guess) {
-  const Theme& theme = *canvas.theme;
-  const auto extent = extent_of(view, guess.lane);
-  const Nanos start = guess.start + view.side->offset, end = guess.end + view.side->offset;
-  if (!extent || end < canvas.view.start || start > canvas.view.end) return;
-  const float thick = theme.px(2), dash = theme.px(6), gap = theme.px(4);
-  // No dashes where nobody sees them: close by, a stretch is long.
-  const float left = std::max(canvas.x(start), canvas.all.min.x - dash);
-  const float right = std::min(canvas.x(end), canvas.all.max.x + dash);
-  const float top = extent->top - theme.px(1);
-  canvas.draw->PushClipRect({canvas.lanes.min.x - thick, view.strip},
-                            {canvas.all.max.x, view.window_end}, true);
-  if (start == end) {
-    draw_dashed_line(canvas.draw, {left, top}, {left, extent->bottom}, theme.good, thick, dash,
-                     gap);
-  } else {
-    draw_dashed_line(canvas.draw, {left, top}, {right, top}, theme.good, thick, dash, gap);
-    canvas.draw->AddLine({left, top}, {left, extent->bottom}, theme.good, thick);
-    canvas.draw->AddLine({right, top}, {right, extent->bottom}, theme.good, thick);
-  }
-  paint_guess_label(canvas, view, guess,
-                    {std::clamp(right, canvas.lanes.min.x, canvas.lanes.max.x), top});
-  canvas.draw->PopClipRect();
-}
-
-bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
-  const float x = canvas.lanes.min.x, y = view.top;
-  return std::any_of(view.layout.bars.begin(), view.layout.bars.end(), [&](const Bar& bar) {
-    return x + bar.x < box.max.x && x + bar.x + bar.width > box.min.x && y + bar.y < box.max.y &&
-           y + bar.y + bar.height > box.min.y;
-  });
-}
-
-bool covers_scale(const Canvas& canvas, const SideView& view, const Box& box) {
-  return std::ranges::any_of(view.layout.curves, [&](const Curve& curve) {
-    const Box scale = scale_box(canvas, view, curve);
-    return scale.min.x < box.max.x && scale.max.x > box.min.x && scale.min.y < box.max.y &&
-           scale.max.y > box.min.y;
-  });
-}
-
-bool playhead_crosses(const Canvas& canvas, const SideView& view, const Box& box) {
-  if (!canvas.input->playhead) return false;
-  const Nanos time =
-      view.side->playhead ? *view.side->playhead + view.side->offset : *canvas.input->playhead;
-  const float x = canvas.x(time);
-  return x > box.min.x - canvas.theme->px(2) && x < box.max.x + canvas.theme->px(2);
-}
-
-// The place of words beside a vertical line: to its right, or to its left where the right has no
-// room. Nothing where the line is out of sight.
-std::optional<Box> beside_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  const Theme& theme = *canvas.theme;
-  const auto extent = extent_of(view, trace::kNone);
-  const float x = std::round(canvas.x(marker.time + view.side->offset));
-  if (!extent || x < canvas.lanes.min.x || x > canvas.lanes.max.x) return std::nullopt;
-  const float size = theme.size.label, pad = theme.px(6), line = size * 1.35F;
-  const float title = text_size(theme.font.strong, size, marker.title).x;
-  const float width = std::max(title, text_size(theme.font.text, size, marker.text).x);
-  const bool right = x + pad + width < canvas.all.max.x - theme.px(4);
-  const float left = right ? x + pad : x - pad - width, top = extent->top + theme.px(6);
-  const float lines = marker.text.empty() ? 1 : 2;
-  return Box{{left - theme.px(4), top},
-             {left + width + theme.px(4), top + lines * line + theme.px(4)}};
-}
-
-// In the side's strip, on one line, where that is free; a guess has its words there.
-std::optional<Box> in_strip(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  if (!view.side->guesses.empty()) return std::nullopt;
-  const Theme& theme = *canvas.theme;
-  const float width = label_width(canvas, strip_words(marker)) + theme.px(8);
-  const float x = canvas.x(marker.time + view.side->offset);
-  const float left = strip_place(canvas, view, x - width, width);
-  if (left + width > strip_origin(canvas, view).left - theme.px(12)) return std::nullopt;
-  const float middle = strip_middle(canvas, view), half = theme.size.label * 0.7F;
-  return Box{{left, middle - half}, {left + width, middle + half}};
-}
-
-// Beside its line; in the strip where it would hide what the line is about.
-std::optional<Box> marker_box(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  const auto beside = beside_marker(canvas, view, marker);
-  if (!beside || (!covers_bars(canvas, view, *beside) && !covers_scale(canvas, view, *beside)))
-    return beside;
-  const auto strip = in_strip(canvas, view, marker);
-  return strip ? strip : beside;
-}
-
-void paint_flag(const Canvas& canvas, const SideView& view, const Marker& marker, const Box& box,
-                Color color) {
-  const Theme& theme = *canvas.theme;
-  const float size = theme.size.label, left = box.min.x + theme.px(4);
-  const float top = box.min.y + theme.px(2);
-  if (box.max.y <= view.window) {
-    if (playhead_crosses(canvas, view, box))
-      canvas.draw->AddRectFilled(box.min, box.max, theme.head);
-    return draw_text_middle(canvas.draw, theme.font.text, size, left, box.centre().y, color,
-                            strip_words(marker));
-  }
-  // The projector's lane lines are strong enough to strike words through.
-  if (covers_bars(canvas, view, box) || playhead_crosses(canvas, view, box) ||
-      theme.mode == ThemeMode::kProjector)
-    canvas.draw->AddRectFilled(box.min, box.max, faded(theme.panel, 0.95F), theme.px(3));
-  draw_text(canvas.draw, theme.font.strong, size, {left, top}, color, marker.title);
-  draw_text(canvas.draw, theme.font.text, size, {left, top + size * 1.35F}, color, marker.text);
-}
-
-void paint_marker(const Canvas& canvas, const SideView& view, const Marker& marker) {
-  const auto box = marker_box(canvas, view, marker);
-  if (!box) return;
-  const float x = std::round(canvas.x(marker.time + view.side->offset));
-  const Extent extent = *extent_of(view, trace::kNone);
-  const Color color = marker.bad ? canvas.theme->bad : canvas.theme->good;
-  canvas.draw->AddLine({x, extent.top}, {x, extent.bottom}, color, canvas.theme->px(2));
-  paint_flag(canvas, view, marker, *box, color);
 }
 
 }  // namespace
@@ -363,7 +204,7 @@ void paint_strip(const Canvas& canvas, const SideView& view) {
   if (const std::string more = more_words(view); !more.empty())
     draw_text_middle(canvas.draw, theme.font.text, theme.size.label, strip_more_start(canvas, view),
                      middle, theme.accent, more);
-  const float room = origin.left - x - theme.px(16);
+  const float room = std::min(origin.left, view.marks_left) - x - theme.px(16);
   draw_text_middle(canvas.draw, theme.font.mono, theme.size.mono, x, middle, theme.text,
                    shortened(theme.font.mono, theme.size.mono, side.config, room));
   if (is_growing(side)) {
@@ -378,21 +219,8 @@ void paint_strip(const Canvas& canvas, const SideView& view) {
   }
 }
 
-void paint_guesses(const Canvas& canvas, const SideView& view) {
-  for (const Guess& guess : view.side->guesses) paint_guess(canvas, view, guess);
-}
-
-void paint_markers(const Canvas& canvas, const SideView& view) {
-  for (const Marker& marker : view.side->markers) paint_marker(canvas, view, marker);
-}
-
-void take_places(Canvas& canvas) {
-  for (SideView& view : canvas.sides) {
-    if (!is_ready(*view.side)) continue;
-    for (const Marker& marker : view.side->markers)
-      if (const auto box = marker_box(canvas, view, marker)) view.taken.push_back(*box);
-    for (const NoteFlag& flag : view.flags) view.taken.push_back(flag_box(canvas, view, flag));
-  }
+float strip_config_start(const Canvas& canvas, const SideView& view) {
+  return config_start(canvas, view);
 }
 
 StripGap strip_gap(const Canvas& canvas, const SideView& view) {

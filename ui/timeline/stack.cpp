@@ -157,14 +157,16 @@ bool shows_in_one_row(const Canvas& canvas, const TimelineSide& side, trace::Spa
   return !rows.empty() && std::ranges::find(rows.front().spans, id) != rows.front().spans.end();
 }
 
-// True: the lane comes with the next frame.
+// True: the lane, or its rows, come with the next frame.
 bool untuck(const Canvas& canvas, std::size_t i, trace::LaneId lane, trace::SpanId span,
             TimelineState& state) {
   const Tuck& tuck = canvas.tucks[i];
   const auto& folded = tuck.in_one_row;
   if (span != trace::kNone && std::find(folded.begin(), folded.end(), lane) != folded.end() &&
-      !shows_in_one_row(canvas, canvas.input->sides[i], span))
+      !shows_in_one_row(canvas, canvas.input->sides[i], span)) {
     state.unfolded[i].push_back(lane);
+    return true;
+  }
   if (!tuck.is_away(lane)) return false;
   return state.all_lanes[i] = true;
 }
@@ -187,7 +189,19 @@ float from_whole_lane(const Theme& theme, const TimelineLayout& layout, float sc
   return any ? nearest : scroll;
 }
 
-// Scrolls to the lane of the span that is to be revealed, and unfolds what hides it.
+// From the top of its lane to the bottom of the span's row; of one in a single row, the lane's.
+float end_of_row(const TimelineSide& side, const LaneBox& box, trace::SpanId span) {
+  const auto& rows = side.index->lanes[box.lane].rows;
+  if (span == trace::kNone || box.rows < 2) return box.height;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (std::ranges::find(rows[row].spans, span) != rows[row].spans.end())
+      return std::min(box.height, static_cast<float>(row + 1) * box.row_height +
+                                      (box.height - static_cast<float>(box.rows) * box.row_height));
+  return box.height;
+}
+
+// Scrolls to the lane of the span that is to be revealed, and unfolds what hides it. Where a lane
+// is taller than what is in sight, its row comes first.
 void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& requests,
                  const std::vector<float>& given, TimelineState& state) {
   const SpanRef wanted = std::exchange(state.reveal, {});
@@ -212,7 +226,10 @@ void reveal_lane(const Canvas& canvas, const std::vector<LayoutRequest>& request
   const float seen = given[i] - below_row(*canvas.theme, given[i], below);
   if (box->y < state.scroll + layout.pinned_bottom)
     state.scroll = box->y - layout.pinned_bottom;
-  else if (box->y + box->height > state.scroll + seen)
+  else if (const float end = box->y + end_of_row(side, *box, wanted.span);
+           box->height > seen && end > state.scroll + seen)
+    state.scroll = end - seen;
+  else if (box->height <= seen && box->y + box->height > state.scroll + seen)
     state.scroll = from_whole_lane(*canvas.theme, layout, box->y + box->height - seen,
                                    box->y - layout.pinned_bottom);
 }

@@ -82,6 +82,7 @@ class Tucker {
     put_away(kLastTurn);
     if (!wish_.path.empty()) put_away(kBesidePath);
     shorten_path();
+    put_few_away();
     return tuck_;
   }
 
@@ -136,6 +137,29 @@ class Tucker {
         if (fits() || wish_.keeps_lanes || contains(wish_.told, *lane) || !is_above(*box)) continue;
         send_away(*box);
       }
+  }
+
+  float height_left() const {
+    float height = 0;
+    for (const LaneBox& box : layout_.lanes)
+      if (!tuck_.is_away(box.lane))
+        height += contains(tuck_.in_one_row, box.lane) ? request_.lane_height : box.height;
+    if (!tuck_.plain)
+      for (const GroupBox& group : layout_.groups) height += group.height;
+    return height;
+  }
+
+  // What tells least, for what is left to stand whole; in all the rows that were asked for.
+  void put_few_away() {
+    if (!wish_.keeps_lanes || wish_.told.empty() || wish_.all_lanes) return;
+    for (auto lane = wish_.told.rbegin(); lane != std::prev(wish_.told.rend()); ++lane)
+      if (const LaneBox* box = box_of(*lane); box && box->rows > 1 && height_left() > room_ &&
+                                              !contains(wish_.unfolded, *lane) &&
+                                              !contains(tuck_.in_one_row, *lane))
+        tuck_.in_one_row.push_back(*lane);
+    for (auto lane = wish_.told.rbegin(); lane != std::prev(wish_.told.rend()); ++lane)
+      if (const LaneBox* box = box_of(*lane); box && !box->pinned && height_left() > room_)
+        send_away(*box);
   }
 
   const LaneBox* box_of(LaneId lane) const {

@@ -26,8 +26,10 @@ struct Tuck {
 struct TuckWish {
   std::vector<trace::LaneId> unfolded = {};  // in all their rows
   bool all_lanes = false;
-  bool keeps_lanes = false;  // few were chosen already: none goes, all are to be in sight
-  std::vector<trace::LaneId> told = {};  // what a lesson speaks of: it does not go
+  bool keeps_lanes = false;  // few were chosen already: none goes before these do not fit whole
+  // What a lesson speaks of: it does not go. Of few chosen lanes all, what tells most first: the
+  // last go, the first never.
+  std::vector<trace::LaneId> told = {};
   std::vector<std::int32_t> ranks = {};  // to be seen, the first among them; empty: any
   // That a path runs on, which is shown, the one it is on longest first: in all their rows, where
   // there is room once the others are away. Else threads are folded, and the last go, then those

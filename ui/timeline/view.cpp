@@ -109,6 +109,12 @@ void register_labels(const Canvas& canvas, const SideView& view) {
   };
   if (!more_words(view).empty()) register_item("more lanes", more_box(canvas, view));
   register_item("dropped", dropped_box(canvas, view));
+  const auto add_all = [](const char* of, const std::vector<std::optional<MarkWords>>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (words[i]) register_item(of + std::to_string(i), words[i]->box);
+  };
+  add_all("guess ", view.guess_words);
+  add_all("marker ", view.marker_words);
   if (view.layout.footer) add("hidden lanes", view.top + *view.layout.footer, view.bottom);
   for (const LaneBox& lane : view.layout.lanes) {
     const float top = view.top + lane.y;

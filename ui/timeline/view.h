@@ -53,7 +53,7 @@ struct TimelineSide {
   std::vector<trace::LaneId> hidden;
   std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
   bool keeps_lanes = false;             // few were chosen: none goes where not all fit
-  std::vector<trace::LaneId> told;      // what a lesson speaks of: it does not go either
+  std::vector<trace::LaneId> told;      // a lesson's: it does not go; of few, what tells most first
   std::vector<std::int32_t> ranks;      // of many the two that tell of their waits; empty: any
   std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
   std::optional<Nanos> measured_from;   // the first step of which metrics tell
