@@ -237,7 +237,7 @@ void shape_launches(program::Program& program, const machine::Gpu& gpu) {
     work.shared_bytes = shape.shared_bytes;
     operation.blocks = shape.blocks;
     operation.threads = shape.threads;
-    hold_to(numbers_per_cycle(operation), operation, gpu, work);
+    hold_to(numbers_per_cycle(program, operation, gpu), operation, gpu, work);
     operation.block_work = work;
   }
 }

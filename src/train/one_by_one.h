@@ -23,8 +23,9 @@
 // waits for the kernel: 17 us on the A100's host, as lines through 17 and 19 sizes of `relu` and
 // `add` say, which go on at 0.87 and 0.88 of memory's peak; 10.5 on the H100's, where an operator
 // that fills one number takes 12. (Divided by such a label as it is, a kernel of some ten
-// microseconds seems to leave memory idle.) NeuSight's A100 PCIe of 40 GB does not fit: `where`
-// does 0.84 a cycle there.
+// microseconds seems to leave memory idle.) #137053 measured before and after: since PyTorch 2.6 a
+// cast from FP32 to a 16-bit type loads vectors on GPUs of 9.0 and later. NeuSight's A100 PCIe of
+// 40 GB does not fit: `where` does 0.84 a cycle there.
 #pragma once
 
 #include "machine/machine.h"
@@ -39,8 +40,9 @@ inline constexpr double kOneByOne = 1.2;
 // labels of GPT2-Large's scores, 83.9 M in 504 us on the A100, 1.09, and in 290 on the H100, 1.11.
 inline constexpr double kDrawn = 1.1;
 
-// Numbers a cycle of an SM that the operation's kernel is held to; 0: none. Code that torch.compile
-// wrote is not.
-double numbers_per_cycle(const program::Operation& operation);
+// Numbers a cycle of an SM that the kernel of an operation of the program is held to; 0: none. Code
+// that torch.compile wrote is not.
+double numbers_per_cycle(const program::Program& program, const program::Operation& operation,
+                         const machine::Gpu& gpu);
 
 }  // namespace trainscope::train

@@ -95,8 +95,9 @@ TEST_CASE("no kernel of a training step is above its roofs, and the longest come
 TEST_CASE("a larger batch takes a step from overhead to arithmetic") {
   const Run small =
       run({"model.name=gpt2", "precision=fp16", "steps=2", "batch_size=1", "model.seq_len=16"});
-  const Run large =
-      run({"model.name=gpt2", "precision=fp16", "steps=2", "batch_size=16", "model.seq_len=1024"});
+  // In the math backend of attention masks move number by number, which is neither.
+  const Run large = run({"model.name=gpt2", "model.dtype=bf16", "steps=2", "batch_size=16",
+                         "model.seq_len=1024", "attention.kernel=flash"});
   CHECK(roofline_of(small).bound() == Bound::kOverhead);
   CHECK(value(large, "bound.overhead") < 0.1);
   CHECK(value(large, "bound.compute") > 0.3);

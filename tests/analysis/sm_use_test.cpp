@@ -73,7 +73,7 @@ TEST_CASE("both occupancies are of the kernel that takes longest, whatever runs 
     INFO(model);
     // Products, and kernels whose warps fill the SMs far better than those of products.
     const Run step = run({"workload=train", "machine=h200-1", model, "model.hidden=4096",
-                          "batch_size=8", "steps=3", "device=cuda"});
+                          "batch_size=64", "steps=3", "device=cuda"});
     CHECK(value(step, "occupancy.theoretical") < 0.5);
     CHECK(value(step, "occupancy.achieved") > 0);
     CHECK(value(step, "occupancy.achieved") <= 1.001 * value(step, "occupancy.theoretical"));

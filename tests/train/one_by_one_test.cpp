@@ -90,19 +90,48 @@ TEST_CASE("no kernel is quicker for moving its numbers one by one") {
 
 TEST_CASE("casts, broadcast operands and transposed copies are moved one by one, in eager code") {
   program::Operation one;
+  const auto held_to = [&] { return numbers_per_cycle({}, one, gpu_of("a100-sxm-1")); };
   one.kernel = "add";
-  CHECK(numbers_per_cycle(one) == 0);
+  CHECK(held_to() == 0);
   one.function = program::Cast{100};
-  CHECK(numbers_per_cycle(one) == kOneByOne);
+  CHECK(held_to() == kOneByOne);
   one.compiled = true;
-  CHECK(numbers_per_cycle(one) == 0);
+  CHECK(held_to() == 0);
   one = {};
   one.kernel = "elementwise_kernel: where";
-  CHECK(numbers_per_cycle(one) == kOneByOne);
+  CHECK(held_to() == kOneByOne);
   one.kernel = "vectorized_elementwise_kernel: copy";
-  CHECK(numbers_per_cycle(one) == 0);
+  CHECK(held_to() == 0);
   one.function = program::Dropout{};
-  CHECK(numbers_per_cycle(one) == kDrawn);
+  CHECK(held_to() == kDrawn);
+}
+
+TEST_CASE("from 9.0 on a cast to a shorter type loads vectors, and one to a longer type does not") {
+  const std::int64_t numbers = 536870912 - 134217728;
+  const auto cast = [&](const char* machine, ElementType from, ElementType to) {
+    program::Program program;
+    for (const ElementType type : {from, to}) {
+      program::Buffer& buffer = program.buffers.emplace_back();
+      buffer.type = type;
+      buffer.bytes = numbers * program::size_of(type);
+      buffer.kind = program::MemoryKind::kDevice;
+    }
+    program.operations.push_back(make_operation(program, program::Cast{numbers}, to, {{0}, {1}}));
+    program.threads.emplace_back().commands.push_back({program::Launch{}});
+    const machine::Gpu gpu = gpu_of(machine);
+    shape_launches(program, gpu);
+    return static_cast<double>(sim::run_alone(program.operations.front(), gpu).kernel) * 1e-9;
+  };
+  // pytorch/pytorch#137053, "after": two sizes.
+  CHECK(cast("h100-pcie-1", ElementType::kFp32, ElementType::kFp16) / 1298.3e-6 ==
+        Approx(1).margin(0.09));
+  for (const char* machine : {"h100-sxm-1", "h200-1", "b200-1"}) {
+    CAPTURE(machine);
+    const double shorter = cast(machine, ElementType::kFp32, ElementType::kBf16);
+    CHECK(shorter < 0.9 * cast(machine, ElementType::kBf16, ElementType::kFp32));
+  }
+  const double down = cast("a100-sxm-1", ElementType::kFp32, ElementType::kBf16);
+  CHECK(down == Approx(cast("a100-sxm-1", ElementType::kBf16, ElementType::kFp32)).epsilon(0.01));
 }
 
 }  // namespace trainscope::train

@@ -143,7 +143,7 @@ void name_level(const Theme& theme, float left, float middle, const std::string&
   draw_text_middle(draw, theme.font.text, theme.size.label, left, middle, color, words);
 }
 
-// A line right across the chart, and its name at the right end.
+// A line right across the chart, and its name at the right end, where there is room for it.
 void paint_capacity(const Theme& theme, double capacity, double context) {
   const Box box = chart_box();
   const float y = ImPlot::PlotToPixels(0, capacity).y;
@@ -155,10 +155,12 @@ void paint_capacity(const Theme& theme, double capacity, double context) {
   const std::string more = words + " beside CUDA's context of " + bytes_words(context);
   if (context > 0 && width(more) < box.width() - theme.px(12)) words = more;
   const float wide = width(words);
+  if (wide > box.width() - theme.px(12)) return;
   name_level(theme, box.max.x - theme.px(6) - wide, std::round(y) - theme.px(9), words, theme.bad);
 }
 
-// Where the line is highest, above it; below it where the capacity's line is closer than that.
+// Where the line is highest, above it; below it where the capacity's line is closer than that. A
+// chart that is narrower than the words has none.
 void name_reserved(const Theme& theme, const std::vector<const MemoryHistory::Moment*>& moments,
                    double capacity) {
   const ReservedTop top = reserved_top(moments);
@@ -168,6 +170,7 @@ void name_reserved(const Theme& theme, const std::vector<const MemoryHistory::Mo
   const bool close = capacity > 0 && y - ImPlot::PlotToPixels(0, capacity).y < line;
   const std::string words = "reserved " + bytes_words(top.bytes);
   const float wide = text_size(theme.font.text, theme.size.label, words).x, pad = theme.px(6);
+  if (wide > box.width() - 2 * pad) return;
   const float left = box.min.x + static_cast<float>(top.from) + pad;
   name_level(theme, std::min(left, box.max.x - pad - wide), close ? y + line / 2 : y - line / 2,
              words, theme.muted);
