@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A program that does what it is told: refuses the GPU, or leaves the files that its options name.
 NO_GPU = 'echo "trainscope: there is no NVIDIA driver here; --executor sim simulates the same run" >&2; exit 3'
 WORKS = (
-    'echo "$*" >>"$CALLS"; while [ $# -gt 0 ]; do case $1 in --save) echo saved >"$2" ;; esac; shift; done; echo fine'
+    'echo "$*" >>"$CALLS"; while [ $# -gt 0 ]; do case $1 in --save) echo saved >"$2" ;; esac; shift; done; '
+    'echo "gpu.busy                      5.00 us  GPU busy"; echo fine'
 )
 BREAKS = WORKS.replace("echo fine", "") + 'grep -q calibrate "$CALLS" || exit 0; echo "the GPU stopped" >&2; exit 1'
 
@@ -78,6 +79,15 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("no run can be measured: CUPTI crashes", result.stderr)
         self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
+
+    def test_where_the_tracer_tells_of_no_kernel_times_are_from_events(self):
+        silent = WORKS.replace("5.00 us", "0 ns") + '; echo "tracer $TRAINSCOPE_TRACER" >>"$CALLS"'
+        result = self.run_tool("run", self.out, self.pack(silent), PATH=self.with_gpu())
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("the tracer starts, and tells of no kernel", result.stderr)
+        self.assertIn("done: calibrate", (self.out / "summary.txt").read_text())
+        told = [line for line in self.calls.read_text().splitlines() if line.startswith("tracer")]
+        self.assertEqual((told[0].strip(), set(told[1:])), ("tracer", {"tracer events"}))
 
     def test_single_steps_can_be_asked_for(self):
         result = self.run_tool("run", self.out, self.pack(WORKS), "--only", "calibrate,recordings")
