@@ -176,11 +176,11 @@ std::vector<std::int64_t> row_lengths(const program::Operation& product) {
 }
 
 // Lengths of a matrix product's rows that tensor cores read badly. A convolution's are its
-// windows', which nobody chooses; what torch.compile launches is padded where that gains.
+// windows', which nobody chooses.
 std::vector<std::int64_t> odd_rows(const program::Operation& one) {
   constexpr std::int64_t kWhole = 8;
   std::vector<std::int64_t> odd;
-  if (one.kind != program::OperationKind::kGemm || one.compiled ||
+  if (one.kind != program::OperationKind::kGemm ||
       std::holds_alternative<program::Convolution>(one.function))
     return odd;
   for (const std::int64_t side : row_lengths(one))
@@ -188,14 +188,15 @@ std::vector<std::int64_t> odd_rows(const program::Operation& one) {
   return odd;
 }
 
-}  // namespace
+// Imported runs do not tell their products; torch.compile's are padded where that gains.
+bool tells_odd_rows(const Run& run) {
+  return run.program && !is_set_on(run, "compile.fuse");
+}
 
-namespace {
-
-// Of all products. Imported runs do not tell theirs.
+// Of all products.
 std::set<std::int64_t> all_odd_sides(const Run& run) {
   std::set<std::int64_t> odd;
-  if (run.program)
+  if (tells_odd_rows(run))
     for (const program::Operation& one : run.program->operations)
       for (const std::int64_t side : odd_rows(one)) odd.insert(side);
   return odd;
@@ -308,7 +309,7 @@ std::string data_advice(const Run& run, const Speech& speech) {
 
 Nanos time_of_odd_products(const Run& run) {
   Nanos time = 0;
-  if (!is_narrow(run) || !run.program) return time;
+  if (!is_narrow(run) || !tells_odd_rows(run)) return time;
   std::set<std::string_view> odd;  // kernels' names tell the shapes of products
   for (const program::Operation& one : run.program->operations)
     if (!odd_rows(one).empty()) odd.insert(one.kernel);

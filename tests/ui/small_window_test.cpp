@@ -36,8 +36,14 @@ TEST_CASE("the colours of memory are named below its chart, on as many lines as 
   const RunPointer run = run_of("A", {"workload=train", "steps=3", "optimizer.name=adamw"});
   const analysis::MemoryHistory history(*run->trace);
   Theme theme = make_theme(ThemeMode::kDark, 1, driver->window().fonts());
-  const float narrow = memory_legend_height(theme, 120, history, {}),
-              wide = memory_legend_height(theme, 900, history, {});
+  std::vector<std::string> roles;
+  add_drawn_roles(history, {}, roles);
+  CHECK(roles.size() > 3);
+  const std::vector<std::string> once = roles;
+  add_drawn_roles(history, {}, roles);  // of another side that has the same
+  CHECK(roles == once);
+  const float narrow = memory_legend_height(theme, 120, roles),
+              wide = memory_legend_height(theme, 900, roles);
   CHECK(wide > 0);
   CHECK(narrow > 2 * wide);
 }

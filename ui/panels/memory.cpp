@@ -140,12 +140,15 @@ void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
 
 // Where the parts of a side stand.
 struct Places {
-  Box gpu, chart, peak, legend, map, fit;
+  Box gpu, chart, peak, map, fit;
 };
 
-// `legend`: as tall as the tallest beside it, so that charts are as tall as one another.
-Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit,
-                 float legend) {
+// The peak's list beside the chart tells what the colours mean; a narrower side has a legend below.
+bool lists_peak(const Theme& theme, float width) {
+  return width > theme.px(430);
+}
+
+Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, bool has_fit) {
   const bool has_map = !facts.maps.empty();
   Places places;
   Box rest = box;
@@ -158,19 +161,14 @@ Places places_in(const Theme& theme, const Box& box, const MemoryFacts& facts, b
     places.fit = {{box.min.x, box.max.y - fit}, box.max};
     rest.max.y -= fit + theme.px(8);
   }
-  if (box.width() < theme.px(200) && rest.height() < theme.px(100)) {  // too little for a chart
+  if (box.width() < theme.px(200) && rest.height() < theme.px(70)) {  // too little for a chart
     places.peak = rest;
     return places;
   }
-  if (box.width() > theme.px(430)) {
+  if (lists_peak(theme, box.width())) {
     const float wide = std::clamp(box.width() * 0.26F, theme.px(180), theme.px(280));
     places.peak = {{rest.max.x - wide, rest.min.y}, rest.max};
     rest.max.x -= wide + gap;
-  } else if (rest.height() > theme.px(110)) {
-    const float tall =
-        std::max(legend, memory_legend_height(theme, box.width(), facts.history, facts.columns));
-    places.legend = {{rest.min.x, rest.max.y - tall}, rest.max};
-    rest.max.y -= tall;
   }
   // Beside the chart where that is wide and low.
   if (has_map && rest.width() > theme.px(760)) {
@@ -198,18 +196,15 @@ void choose_gpu(const Theme& theme, MemoryPanel::SideFacts& side, const MemoryFa
 // How all charts are drawn, so that they can be compared.
 struct Scale {
   double highest = 0;  // bytes
-  float legend = 0;    // height of the tallest
   bool by_change = true;
 };
 
-Scale common_scale(const Theme& theme, const MemoryPanel& panel,
-                   const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown, float width) {
+Scale common_scale(const MemoryPanel& panel,
+                   const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown) {
   Scale scale;
   for (const auto& [side, facts] : shown) {
     scale.highest =
         std::max({scale.highest, facts->history.most_reserved(), facts->history.peak().allocated});
-    scale.legend =
-        std::max(scale.legend, memory_legend_height(theme, width, facts->history, facts->columns));
     scale.by_change = scale.by_change && !panel.whole && has_more_than_shown(*facts);
   }
   return scale;
@@ -222,7 +217,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const SideModel& model = workspace.sides()[side];
   const analysis::BatchFit* fit = fit_of(context, panel, side);
   const bool trying = panel.sides[side].fit.busy();
-  const Places places = places_in(theme, box, facts, fit || trying, scale.legend);
+  const Places places = places_in(theme, box, facts, fit || trying);
   MemoryChart chart;
   chart.playhead = workspace.playhead_of(side);
   chart.by_change = scale.by_change;
@@ -241,11 +236,19 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
         std::clamp<Nanos>(time + (side > 0 ? workspace.offset() : 0), 0, workspace.playhead_end());
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, facts.columns, *facts.trace, facts.history, facts.at_peak);
-  if (places.legend.width() > 0)
-    paint_memory_legend(theme, places.legend, facts.history, facts.columns);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);
   if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying);
   ImGui::PopID();
+}
+
+// One for all sides, over their whole width: what is left of the room for the charts.
+Box above_legend(const Theme& theme, const Box& room,
+                 const std::vector<std::pair<std::size_t, MemoryFacts*>>& shown) {
+  std::vector<std::string> roles;
+  for (const auto& [side, facts] : shown) add_drawn_roles(facts->history, facts->columns, roles);
+  const float tall = memory_legend_height(theme, room.width(), roles);
+  paint_memory_legend(theme, {{room.min.x, room.max.y - tall}, room.max}, roles);
+  return {room.min, {room.max.x, room.max.y - tall - theme.px(4)}};
 }
 
 void draw_body(const PanelContext& context, MemoryPanel& panel) {
@@ -254,12 +257,15 @@ void draw_body(const PanelContext& context, MemoryPanel& panel) {
   for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
     if (MemoryFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
   const float gap = theme.px(30);
-  const Box room = padded_room(theme, theme.px(10), theme.px(8));
+  Box room = padded_room(theme, theme.px(10), theme.px(8));
   if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());
   const float each = (room.width() + gap) / (stacked ? 1 : count) - gap;
-  const Scale scale = common_scale(theme, panel, shown, each - theme.px(34));  // beside its letter
+  const float letter = theme.px(34);
+  if (!lists_peak(theme, each - letter) && room.height() > theme.px(110))
+    room = above_legend(theme, room, shown);
+  const Scale scale = common_scale(panel, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto n = static_cast<float>(i);
     const float wide = stacked ? room.width() : (room.width() + gap) / count - gap;
