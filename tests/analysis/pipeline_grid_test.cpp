@@ -8,7 +8,7 @@
 #include "analysis/collectives.h"
 #include "analysis/diagnosis.h"
 #include "analysis/gradient_flow.h"
-#include "analysis/proposals.h"
+#include "analysis/grid_runs.h"
 #include "analysis/run.h"
 #include "analysis/stage_times.h"
 #include "support/config.h"
@@ -17,6 +17,9 @@
 using namespace trainscope;
 using namespace trainscope::analysis;
 using Catch::Matchers::Contains;
+using test::is_among;
+using test::settings_of;
+using test::spans_of;
 
 namespace {
 
@@ -76,24 +79,6 @@ double parameter_bytes(const Run& run) {
 // What goes through a cut in a step, forward and back.
 double bytes_of_cut(double batch) {
   return 2 * batch * kTokens * kWidth * kFloat;
-}
-
-std::vector<std::tuple<std::string, Nanos, Nanos>> spans_of(const Run& run) {
-  std::vector<std::tuple<std::string, Nanos, Nanos>> all;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
-    all.emplace_back(run.trace->name(span), span.start, span.duration);
-  });
-  return all;
-}
-
-std::vector<std::string> settings_of(const Run& run) {
-  std::vector<std::string> all;
-  for (const Proposal& one : proposals(run)) all.push_back(one.settings);
-  return all;
-}
-
-bool is_among(const std::vector<std::string>& all, const char* one) {
-  return std::ranges::find(all, one) != all.end();
 }
 
 }  // namespace

@@ -6,13 +6,16 @@
 
 #include "analysis/diagnosis.h"
 #include "analysis/gradient_flow.h"
-#include "analysis/proposals.h"
+#include "analysis/grid_runs.h"
 #include "analysis/run.h"
 #include "support/config.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
 using Catch::Matchers::Contains;
+using test::is_among;
+using test::settings_of;
+using test::spans_of;
 
 namespace {
 
@@ -60,24 +63,6 @@ double bytes_between_layers(double batch) {
 
 double sent_of(double ranks) {
   return 2 * (ranks - 1) / ranks;
-}
-
-std::vector<std::tuple<std::string, Nanos, Nanos>> spans_of(const Run& run) {
-  std::vector<std::tuple<std::string, Nanos, Nanos>> all;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
-    all.emplace_back(run.trace->name(span), span.start, span.duration);
-  });
-  return all;
-}
-
-std::vector<std::string> settings_of(const Run& run) {
-  std::vector<std::string> all;
-  for (const Proposal& one : proposals(run)) all.push_back(one.settings);
-  return all;
-}
-
-bool is_among(const std::vector<std::string>& all, const char* one) {
-  return std::ranges::find(all, one) != all.end();
 }
 
 }  // namespace
