@@ -9,6 +9,8 @@
 #include "base/temporary_folder.h"
 #include "trace/chrome_writer.h"
 #include "trace/ranks.h"
+#include "ui/app/sweeping.h"
+#include "ui/app/window_link.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
 #include "ui/panels/timelines.h"
@@ -173,7 +175,7 @@ TEST_CASE("beside a trace a config is run, and only its knobs turn") {
   REQUIRE(workspace.knobs_free());
   CHECK(workspace.sides_with_knobs() == std::vector<std::size_t>{1});
   CHECK(workspace.has_machines());
-  CHECK_FALSE(workspace.can_link());
+  CHECK_FALSE(can_link(workspace));
   workspace.set_knob(0, "steps", std::int64_t{9});
   CHECK_FALSE(workspace.busy());
   workspace.set_knob(1, "batch_size", std::int64_t{8});
@@ -184,8 +186,8 @@ TEST_CASE("beside a trace a config is run, and only its knobs turn") {
   wait_until_idle(workspace);
   CHECK_FALSE(workspace.sides()[1].run->config.is_set("batch_size"));
   CHECK(workspace.sides()[0].run == a);
-  REQUIRE(workspace.can_sweep());
-  CHECK(workspace.labelled_configs().size() == 1);
+  REQUIRE(can_sweep(workspace));
+  CHECK(labelled_configs(workspace).size() == 1);
 }
 
 TEST_CASE("a run is copied beside itself, and one of the two is turned") {
@@ -205,7 +207,7 @@ TEST_CASE("a run is copied beside itself, and one of the two is turned") {
   CHECK_FALSE(workspace.can_undo());
   workspace.set_knob(1, "loader.pin_memory", true);
   wait_until_idle(workspace);
-  CHECK(workspace.link().knobs.b.flag("loader.pin_memory"));
+  CHECK(link_of(workspace).knobs.b.flag("loader.pin_memory"));
   CHECK_FALSE(workspace.sides()[0].config.flag("loader.pin_memory"));
   workspace.reset_knobs();  // B's are those that it began with
   wait_until_idle(workspace);
@@ -282,7 +284,7 @@ TEST_CASE(
   REQUIRE_DRIVER(driver);
   const TemporaryFolder folder;
   const fs::path file = stepped_trace(folder);
-  driver->app().open_file(file);
+  driver->app().files().open(file);
   driver->settle();
   REQUIRE(driver->click("//Timeline##single/file.open_beside"));
   REQUIRE(driver->act([&](ImGuiTestContext* context) {
@@ -315,7 +317,7 @@ TEST_CASE("each of two sides says its host profile, timing only, and what its fi
   workspace.open_runs({run_of("A", {"workload=train", "model.name=resnet50", "steps=3"})});
   driver->settle();
   CHECK(side(0).detail.empty());  // its Summary says so
-  driver->app().open_beside(lacking);
+  driver->app().files().open_beside(lacking);
   driver->settle();
   REQUIRE(workspace.current_sides().size() == 2);
   CHECK(side(0).detail == "pytorch-eager, timing only");
@@ -342,11 +344,11 @@ TEST_CASE("one run that was built from knobs shows its listing, and a trace the 
   driver->settle();
   CHECK(is_there(kSingleCodePanel));
   CHECK_FALSE(is_there(kDetailsPanel));
-  CHECK(driver->app().has_panel("code"));
-  CHECK_FALSE(driver->app().has_panel("knobs"));
+  CHECK(driver->app().deck().has("code"));
+  CHECK_FALSE(driver->app().deck().has("knobs"));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   const TemporaryFolder folder;
-  driver->app().open_file(stepped_trace(folder));
+  driver->app().files().open(stepped_trace(folder));
   driver->settle();
   CHECK(is_there(kDetailsPanel));
   CHECK_FALSE(is_there(kSingleCodePanel));
@@ -355,9 +357,9 @@ TEST_CASE("one run that was built from knobs shows its listing, and a trace the 
 TEST_CASE("beside a trace a config shows its own knobs and its listing") {
   REQUIRE_DRIVER(driver);
   const TemporaryFolder folder;
-  driver->app().open_file(stepped_trace(folder));
+  driver->app().files().open(stepped_trace(folder));
   driver->settle();
-  driver->app().open_beside(config_file(folder));
+  driver->app().files().open_beside(config_file(folder));
   driver->settle();
   CHECK(is_there(kKnobsPanel));
   CHECK(is_there(kCodePanel));
@@ -382,18 +384,18 @@ TEST_CASE("files that are dropped together stand beside each other") {
   const fs::path saved = saved_run(folder, "pair.tsrun", {a, b});
   Workspace& workspace = driver->workspace();
   driver->settle();
-  driver->app().open_dropped({saved, trace});
+  driver->app().files().open_dropped({saved, trace});
   driver->settle();
   REQUIRE(workspace.current_sides().size() == 2);
   CHECK(workspace.sides()[0].config.whole("steps") == 3);
   CHECK(is_imported(workspace.sides()[1]));
-  driver->app().open_dropped({trace, saved, config});
+  driver->app().files().open_dropped({trace, saved, config});
   driver->settle();
   REQUIRE(workspace.current_sides().size() == 2);
   CHECK(is_imported(workspace.sides()[0]));
   CHECK(workspace.sides()[1].config.whole("steps") == 5);  // what a lesson recommends
   CHECK_THAT(workspace.notice, Contains("1 of the 3 files were not opened, mine.toml first"));
-  driver->app().open_dropped({config, trace});
+  driver->app().files().open_dropped({config, trace});
   driver->settle();
   CHECK(workspace.sides()[0].config.whole("batch_size") == 64);
   CHECK(is_imported(workspace.sides()[1]));
@@ -404,7 +406,7 @@ TEST_CASE("of files that are dropped together a broken one is said, and the othe
   const TemporaryFolder folder;
   const fs::path broken = folder.write("broken.txt", "no trace");
   driver->settle();
-  driver->app().open_dropped({broken, stepped_trace(folder)});
+  driver->app().files().open_dropped({broken, stepped_trace(folder)});
   driver->settle();
   REQUIRE(driver->workspace().sides()[0].run);
   CHECK(is_imported(driver->workspace().sides()[0]));
@@ -415,8 +417,9 @@ TEST_CASE("what cannot stand beside a run says so, and a run without another is 
   const TemporaryFolder folder;
   const fs::path lesson = home_folder() / "scenarios" / "pinned-vs-pageable.toml";
   driver->settle();
-  CHECK_THROWS_WITH(driver->app().open_beside(lesson), Contains("only those stand beside one"));
-  driver->app().open_beside(config_file(folder));
+  CHECK_THROWS_WITH(driver->app().files().open_beside(lesson),
+                    Contains("only those stand beside one"));
+  driver->app().files().open_beside(config_file(folder));
   driver->settle();
   CHECK(driver->workspace().sides().size() == 1);
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "ui/app/sweeping.h"
 #include "ui/panels/sweep.h"
 #include "ui/runs.h"
 
@@ -48,17 +49,17 @@ void draw_sweeps(Gallery& gallery) {
   form.knob = "kernel.registers";
   form.values = "24, 32, 40, 48, 64, 80, 128";
   form.metric = "occupancy.achieved";
-  driver.workspace().start_sweep(form);
+  start_sweep(driver.workspace(), form);
   driver.app().run("layout.sweep");
   gallery.save("failures");
   form.second_knob = "kernel.ilp";
   form.second_values = "1, 2, 4, 8";
-  driver.workspace().start_sweep(form);
+  start_sweep(driver.workspace(), form);
   gallery.save("map");
   form = {};
   form.knob = "machine";
   form.values = sweep_form_for(driver.workspace(), "machine").values;
-  driver.workspace().start_sweep(form);
+  start_sweep(driver.workspace(), form);
   gallery.save("machines");
 }
 
@@ -79,7 +80,7 @@ void draw_comparison(Gallery& gallery) {
   }
   driver.app().run("align.first_kernel");
   driver.settle();
-  driver.workspace().set_offset(driver.workspace().offset() + 300'000);
+  set_offset(driver.workspace(), driver.workspace().playhead.offset + 300'000);
   gallery.save("runs");
 }
 

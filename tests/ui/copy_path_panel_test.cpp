@@ -40,12 +40,12 @@ TEST_CASE("the action opens the copy path, also when it was closed") {
   driver->settle();
   CHECK(is_in_front(kCopyPathPanel));
   REQUIRE(driver->click("//Copy path##pair/##close"));
-  CHECK_FALSE(driver->app().panels().copy_path);
+  CHECK_FALSE(driver->app().deck().shown.copy_path);
   CHECK(is_in_front(kComparePanel));
   driver->app().run("layout.copy_path");
   driver->settle();
   driver->settle();
-  CHECK(driver->app().panels().copy_path);
+  CHECK(driver->app().deck().shown.copy_path);
   CHECK(is_in_front(kCopyPathPanel));
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("the copy path follows the playhead") {
   driver->open_revealed("pinned-vs-pageable");
   driver->app().run("layout.copy_path");
   const auto before = picture_of(*driver);
-  driver->workspace().playhead.time = driver->workspace().end() / 5;
+  driver->workspace().playhead.time = end_of_sides(driver->workspace()) / 5;
   CHECK(picture_of(*driver) != before);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("every shipped lesson draws its copy path at every time") {
     driver->settle();
     CHECK(is_in_front(kCopyPathPanel));
     for (int i = 0; i <= 8; ++i) {
-      driver->workspace().playhead.time = driver->workspace().end() * i / 8;
+      driver->workspace().playhead.time = end_of_sides(driver->workspace()) * i / 8;
       driver->settle();
     }
   }

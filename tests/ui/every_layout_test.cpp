@@ -52,7 +52,7 @@ TEST_CASE("in a window of 320 by 240 one panel at a time is shown, whole, and an
   REQUIRE_DRIVER(driver, 320, 240);
   check_layouts(*driver, "320x240");
   walk_to_result(*driver, "dp-vs-ddp");
-  CHECK(driver->app().room() == Room::kTiny);
+  CHECK(driver->app().deck().room() == Room::kTiny);
   CHECK(is_in_front(kLessonPanel));
   // By position: to click an item by its name the engine brings another panel forward.
   const ImVec2 title = ImGui::FindWindowByName(kLessonPanel)->Pos;

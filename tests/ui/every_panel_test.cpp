@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "ui/app/sweeping.h"
 #include "ui/monitors.h"
 #include "ui/runs.h"
 
@@ -27,7 +28,7 @@ void sweep(Driver& driver, const char* knob, const char* values) {
   SweepForm form;
   form.knob = knob;
   form.values = values;
-  driver.workspace().start_sweep(form);
+  start_sweep(driver.workspace(), form);
   driver.settle();
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("the answers to a lesson are exported as they are handed in") {
   const test::TemporaryFolder folder;
   CHECK_THROWS_WITH(write_export(driver->workspace(), in(folder, "x.answers.json")),
                     Contains("none is open"));
-  driver->workspace().set_student("Ada");
+  driver->workspace().record.set_student("Ada");
   driver->open_revealed("pinned-vs-pageable");
   write_export(driver->workspace(), in(folder, "a.answers.json"));
   const std::string text = read_file(in(folder, "a.answers.json"), kMost);

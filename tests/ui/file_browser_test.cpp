@@ -156,8 +156,8 @@ TEST_CASE("a lesson is found and opened by keys alone, and stands among what was
   REQUIRE_DRIVER(driver, 1280, 720);
   const Folder folder;
   driver->settle();
-  driver->app().keep_recent_in(folder.path / ".hidden");
-  driver->app().recent().add(folder.path / "inner" / "deep.json");
+  driver->app().files().keep_recent_in(folder.path / ".hidden");
+  driver->app().files().recent().add(folder.path / "inner" / "deep.json");
   REQUIRE(driver->act(
       [](ImGuiTestContext* context) { context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O); }));
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
@@ -166,7 +166,7 @@ TEST_CASE("a lesson is found and opened by keys alone, and stands among what was
   REQUIRE(key(*driver, ImGuiKey_Enter));
   REQUIRE(driver->workspace().lesson());
   CHECK(driver->workspace().lesson()->lesson.file == folder.path / "pinned-vs-pageable.toml");
-  CHECK(driver->app().recent().files().front() == folder.path / "pinned-vs-pageable.toml");
+  CHECK(driver->app().files().recent().files().front() == folder.path / "pinned-vs-pageable.toml");
   driver->app().run("lesson.shelf");
   driver->settle();
   driver->app().open_palette();
@@ -181,7 +181,7 @@ TEST_CASE("what is wrong with a file is said on the sheet, which stays") {
   REQUIRE_DRIVER(driver, 1280, 720);
   const Folder folder;
   write_file(folder.path / "inner" / "broken.toml", "format = 1\nid = 3\n");
-  driver->app().recent().add(folder.path / "inner" / "deep.json");
+  driver->app().files().recent().add(folder.path / "inner" / "deep.json");
   driver->settle();
   driver->app().run("file.open");
   driver->settle();
@@ -199,16 +199,16 @@ TEST_CASE("every kind of file that is dropped opens as what it is, or says what 
   Application& app = driver->app();
   driver->settle();
   const fs::path machine = home_folder() / "assets" / "machines" / "t4-1.toml";
-  CHECK_THROWS_WITH(app.open_file(machine), Contains("open a lesson first"));
-  CHECK_THROWS_WITH(app.open_file(folder.path / "notes.txt"), Contains("nothing to open"));
-  CHECK_THROWS_WITH(app.open_file(folder.path / "none.json"), Contains("no such file"));
-  CHECK_THROWS_WITH(app.open_file(home_folder() / "scenarios" / "pinned-vs-pageable.de.toml"),
+  CHECK_THROWS_WITH(app.files().open(machine), Contains("open a lesson first"));
+  CHECK_THROWS_WITH(app.files().open(folder.path / "notes.txt"), Contains("nothing to open"));
+  CHECK_THROWS_WITH(app.files().open(folder.path / "none.json"), Contains("no such file"));
+  CHECK_THROWS_WITH(app.files().open(home_folder() / "scenarios" / "pinned-vs-pageable.de.toml"),
                     Contains("is a translation"));
-  app.open_file(folder.path / "config.toml");
+  app.files().open(folder.path / "config.toml");
   driver->settle();
   CHECK(driver->workspace().sides()[0].config.whole("copy.count") == 2);
   REQUIRE(driver->workspace().sides()[0].run);
-  app.open_file(machine);
+  app.files().open(machine);
   driver->settle();
   CHECK(driver->workspace().sides()[0].config.word("machine") == machine.string());
   CHECK(driver->workspace().sides()[0].run->machine->gpu.name.find("T4") != std::string::npos);
@@ -226,17 +226,17 @@ TEST_CASE("a folder of ranks that is dropped opens as one run") {
                              ".json");
   test::write_foreign_ranks(folder.path() / "own", folder.path() / "job", {0, 500});
   driver->settle();
-  driver->app().open_dropped({folder.path() / "job"});
+  driver->app().files().open_dropped({folder.path() / "job"});
   driver->settle();
   REQUIRE(driver->workspace().current_sides().size() == 1);
   const analysis::Run& run = *driver->workspace().sides()[0].run;
   CHECK(run.trace->origin().subject == "job");
   CHECK(analysis::rank_count(run) == 2);
   CHECK(run.ranks.size() == 2);
-  CHECK(driver->app().recent().files().front() == folder.path() / "job");
+  CHECK(driver->app().files().recent().files().front() == folder.path() / "job");
   CHECK(cut_text(*ImGui::GetDrawData()).empty());
   keep_picture(*driver, "a-job");
-  driver->app().open_dropped({folder.path()});
+  driver->app().files().open_dropped({folder.path()});
   driver->settle();
   CHECK_THAT(driver->workspace().notice + driver->workspace().sides()[0].error,
              Contains("this folder holds no trace"));
@@ -251,7 +251,7 @@ TEST_CASE("saved runs are read beside the window, and what was open stays where 
   saved.runs = {std::make_shared<const analysis::Run>(analysis::run_config("A", config))};
   analysis::save_runs(saved, folder.path() / "a.tsrun");
   driver->settle();
-  driver->app().open_file(folder.path() / "a.tsrun");
+  driver->app().files().open(folder.path() / "a.tsrun");
   CHECK(driver->workspace().screen() == Screen::kShelf);  // no frame has been drawn since
   driver->settle();
   REQUIRE(driver->workspace().screen() != Screen::kShelf);
@@ -259,7 +259,7 @@ TEST_CASE("saved runs are read beside the window, and what was open stays where 
   const RunPointer first = driver->workspace().sides()[0].run;
   REQUIRE(first);
   const auto damaged = folder.write("b.tsrun", "no run at all");
-  driver->app().open_file(damaged);
+  driver->app().files().open(damaged);
   driver->settle();
   CHECK(driver->workspace().notice.find(damaged.string()) != std::string::npos);
   CHECK(driver->workspace().sides()[0].run == first);

@@ -107,7 +107,7 @@ TEST_CASE("no word of a collective is on another on sixteen GPUs") {
       driver->workspace().open_runs({all_reduce_on(machine, 16)});
       driver->app().show_panel("gradient-flow");
       for (const int share : {1, 3, 5}) {
-        driver->workspace().playhead.time = driver->workspace().playhead_end() * share / 9;
+        driver->workspace().playhead.time = playhead_end(driver->workspace()) * share / 9;
         driver->settle();
         INFO(machine << " at " << width << ", " << share);
         check_words_of_panel();

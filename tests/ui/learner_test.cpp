@@ -52,14 +52,15 @@ void take_lesson(Workspace& workspace, int option) {
 TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
   const test::TemporaryFolder folder;
   Workspace workspace([] {});
-  workspace.set_student("Ada");
+  workspace.record.set_student("Ada");
   workspace.keep_learner_in(folder.path());
   take_lesson(workspace, 0);
   REQUIRE(workspace.notice.empty());
-  const scenario::LessonRecord& record = workspace.learner().records().at("pinned-vs-pageable");
+  const scenario::LessonRecord& record =
+      workspace.record.learner().records().at("pinned-vs-pageable");
   CHECK(record == scenario::LessonRecord{true, 3, 4, true});
   const scenario::Answers answers =
-      scenario::load_answers(workspace.learner().file_of("pinned-vs-pageable"));
+      scenario::load_answers(workspace.record.learner().file_of("pinned-vs-pageable"));
   CHECK(answers.student == "Ada");
   CHECK(answers.knobs.a.whole("seed") == scenario::seed_of_student("Ada"));
   CHECK(answers.find("find")->hinted);
@@ -76,7 +77,7 @@ TEST_CASE("what the window keeps of a lesson, grade scores as the window did") {
 TEST_CASE("a student's seed draws knobs of her own, and her answers name the seed alone") {
   const test::TemporaryFolder folder;
   Workspace workspace([] {});
-  workspace.set_student("Ada");
+  workspace.record.set_student("Ada");
   workspace.keep_learner_in(folder.path());
   workspace.open_lesson(scenario::find_lesson("launch-bound"));
   const scenario::Lesson& lesson = workspace.lesson()->lesson;
@@ -95,7 +96,7 @@ TEST_CASE("a student's seed draws knobs of her own, and her answers name the see
     CHECK_FALSE(program::differing_knobs(config, lesson.side(SideModel::label_of(i))).empty());
   }
   const scenario::Answers answers =
-      scenario::load_answers(workspace.learner().file_of("launch-bound"));
+      scenario::load_answers(workspace.record.learner().file_of("launch-bound"));
   CHECK(answers.knobs.a.values().size() == 1);
   CHECK(answers.knobs.a.is_set("seed"));
   CHECK(scenario::Grader().grade(answers).notes.empty());
@@ -148,7 +149,7 @@ TEST_CASE("a lesson that was left goes on where it was left, with its runs") {
   workspace.restart_lesson();
   CHECK(workspace.lesson()->progress.step() == 0);
   CHECK_FALSE(workspace.lesson()->progress.answer(1).committed);
-  workspace.set_student("Ada");  // another's seed: another's lesson
+  workspace.record.set_student("Ada");  // another's seed: another's lesson
   workspace.open_lesson(scenario::find_lesson("pinned-vs-pageable"));
   CHECK(workspace.lesson()->progress.step() == 0);
 }
@@ -156,10 +157,10 @@ TEST_CASE("a lesson that was left goes on where it was left, with its runs") {
 TEST_CASE("a link into a lesson that is finished shows its answers, and they stay as they are") {
   const test::TemporaryFolder folder;
   Workspace workspace([] {});
-  workspace.set_student("Ada");
+  workspace.record.set_student("Ada");
   workspace.keep_learner_in(folder.path());
   take_lesson(workspace, 0);
-  const auto file = workspace.learner().file_of("pinned-vs-pageable");
+  const auto file = workspace.record.learner().file_of("pinned-vs-pageable");
   const std::string given = read_file(file, 1 << 20);
   const auto walk_on = [&] {
     for (int i = 0; i < 8; ++i) {
@@ -179,9 +180,9 @@ TEST_CASE("a link into a lesson that is finished shows its answers, and they sta
     walk_on();
     CHECK(workspace.lesson()->progress.finished());
     CHECK(read_file(file, 1 << 20) == given);
-    CHECK_FALSE(workspace.learner().under_way("pinned-vs-pageable"));
+    CHECK_FALSE(workspace.record.learner().under_way("pinned-vs-pageable"));
   }
-  CHECK_THAT(workspace.learner().fault(), Catch::Equals(""));
+  CHECK_THAT(workspace.record.learner().fault(), Catch::Equals(""));
 }
 
 TEST_CASE("a question that a link went past is not answered, and comes when the lesson is opened") {
@@ -191,15 +192,15 @@ TEST_CASE("a question that a link went past is not answered, and comes when the 
   workspace.open_link(scenario::parse_link("trainscope:1?lesson=pinned-vs-pageable&step=4"));
   wait_until_idle(workspace);
   workspace.keep_answers();
-  CHECK(workspace.learner().records().empty());
+  CHECK(workspace.record.learner().records().empty());
   workspace.skip_question();
   for (int i = 0; i < 8; ++i) {
     workspace.next_step();
     if (workspace.lesson()->step().kind == scenario::StepKind::kRecap) answer(workspace, 0);
   }
   CHECK(workspace.lesson()->progress.finished());
-  CHECK_FALSE(workspace.learner().records().at("pinned-vs-pageable").finished);
-  const auto kept = workspace.learner().under_way("pinned-vs-pageable");
+  CHECK_FALSE(workspace.record.learner().records().at("pinned-vs-pageable").finished);
+  const auto kept = workspace.record.learner().under_way("pinned-vs-pageable");
   REQUIRE(kept);
   CHECK_FALSE(kept->find("predict"));
   CHECK(kept->find("find")->answer.skipped);
@@ -217,7 +218,7 @@ TEST_CASE("answers that cannot be kept are a sentence, and the lesson goes on") 
   answer(workspace, 1);
   CHECK_THAT(workspace.notice, Catch::Contains("could not be kept"));
   CHECK(workspace.lesson()->progress.can_go_on());
-  CHECK(workspace.learner().records().count("pinned-vs-pageable") == 1);
+  CHECK(workspace.record.learner().records().count("pinned-vs-pageable") == 1);
 }
 
 TEST_CASE("the shelf shows what is done, what is worth another go, and what is next") {
@@ -269,8 +270,8 @@ TEST_CASE("a learner who had to be shown is offered the lesson that comes before
   REQUIRE_DRIVER(driver, 1366, 768);
   driver->open_revealed("pinned-vs-pageable");
   const auto [before, again] =
-      prerequisite_of(driver->workspace().lesson()->lesson, driver->workspace().shelf(),
-                      driver->workspace().learner().records());
+      prerequisite_of(driver->workspace().lesson()->lesson, driver->workspace().shelf.lessons(),
+                      driver->workspace().record.learner().records());
   REQUIRE(before);
   CHECK_FALSE(again);
   const std::string offer = std::string("//") + kLessonPanel + "/**/Take \"" + before->title +

@@ -94,7 +94,7 @@ TEST_CASE("a step that asks for a span shows so much that the span can be seen")
     const SpanRef ref = meant_by(workspace, *workspace.lesson()->step().question->span);
     const trace::Span& span = span_of(workspace, ref);
     const TimelineState& timeline = attention_of(*driver).timeline;
-    const Nanos offset = ref.side == Side::kB ? workspace.offset() : 0;
+    const Nanos offset = ref.side == Side::kB ? workspace.playhead.offset : 0;
     CHECK(timeline.view.start <= span.start + offset);
     CHECK(timeline.view.end >= span.end() + offset);
     CHECK(timeline.view.end - timeline.view.start < 500 * span.duration);
@@ -120,7 +120,7 @@ TEST_CASE("a call of the allocator is shown so large that it can be found, its l
     const trace::Span& span = span_of(workspace, ref);
     keep_picture(*driver, std::string("allocator's call") + (room ? ", room" : ""));
     const TimelineState& timeline = attention_of(*driver).timeline;
-    const Nanos start = span.start + workspace.offset();
+    const Nanos start = span.start + workspace.playhead.offset;
     CHECK(timeline.view.start <= start);
     CHECK(timeline.view.end > start);
     CHECK(timeline.view.end - timeline.view.start < 60 * span.duration);
@@ -149,13 +149,13 @@ TEST_CASE("what is shown to who asks for it stands among its neighbours, at the 
     const trace::Span& span = span_of(workspace, ref);
     CHECK(timeline.selected == ref);
     const auto side = static_cast<std::size_t>(ref.side);
-    CHECK(workspace.playhead.time == workspace.playhead_at(side, span.start));
-    const Nanos start = span.start + (side > 0 ? workspace.offset() : 0);
+    CHECK(workspace.playhead.time == playhead_at(workspace, side, span.start));
+    const Nanos start = span.start + (side > 0 ? workspace.playhead.offset : 0);
     CHECK(timeline.view.start <= start);
     CHECK(timeline.view.end >= start + span.duration);
     const Nanos shown = timeline.view.end - timeline.view.start;
-    if (5 * span.duration < workspace.end()) CHECK(3 * span.duration <= shown);
-    CHECK(shown <= 3 * workspace.end() / 2);
+    if (5 * span.duration < end_of_sides(workspace)) CHECK(3 * span.duration <= shown);
+    CHECK(shown <= 3 * end_of_sides(workspace) / 2);
   }
 }
 
@@ -198,14 +198,14 @@ TEST_CASE("what two sides do in a step that points at a span stands below each o
     const analysis::Run &a = *workspace.sides()[0].run, &b = *workspace.sides()[1].run;
     const analysis::Run& own = ref.side == Side::kB ? b : a;
     CHECK(span_of(workspace, ref).start >= own.facts.measured.window.start);
-    CHECK(workspace.offset() != 0);
-    CHECK(workspace.offset() == offset_to_compare(a, b, ref.side == Side::kB, ref.span));
+    CHECK(workspace.playhead.offset != 0);
+    CHECK(workspace.playhead.offset == offset_to_compare(a, b, ref.side == Side::kB, ref.span));
     driver->workspace().lesson()->progress.skip();
     while (compared(workspace.lesson()->step())) {
       driver->app().run("lesson.next");
       driver->settle();
     }
-    CHECK(workspace.offset() == 0);
+    CHECK(workspace.playhead.offset == 0);
   }
 }
 

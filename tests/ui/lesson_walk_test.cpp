@@ -270,8 +270,8 @@ TEST_CASE("a panel that was closed comes back when the layout is reset") {
   REQUIRE_DRIVER(driver);
   open_first_lesson(*driver);
   REQUIRE(driver->click("//Compare##pair/##close"));
-  CHECK_FALSE(driver->app().panels().compare);
+  CHECK_FALSE(driver->app().deck().shown.compare);
   driver->app().run("layout.reset");
   driver->settle();
-  CHECK(driver->app().panels().compare);
+  CHECK(driver->app().deck().shown.compare);
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ui/app/window_link.h"
 #include "ui/idle.h"
 
 using namespace trainscope;
@@ -11,7 +12,7 @@ using namespace trainscope::ui;
 namespace {
 
 scenario::Link sent(const Workspace& workspace) {
-  return scenario::parse_link(scenario::write_link(workspace.link()));
+  return scenario::parse_link(scenario::write_link(link_of(workspace)));
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ TEST_CASE("a link with a seed brings what that seed draws, whoever opens it") {
   CHECK(drawn != lecturer.lesson()->lesson.side("A").number("launch.kernel_ns"));
   CHECK(sent(lecturer).knobs.a.values().size() == 1);
   Workspace student([] {});
-  student.set_student("Ada");  // her own seed draws another
+  student.record.set_student("Ada");  // her own seed draws another
   student.open_link(sent(lecturer));
   wait_until_idle(student);
   for (std::size_t i = 0; i < 2; ++i) {

@@ -140,11 +140,11 @@ TEST_CASE("Ctrl with plus, minus and 0 makes everything larger, smaller, and as 
 TEST_CASE("panels come closer where there is little room, and go back where there is more") {
   REQUIRE_DRIVER(driver, 1366, 768);
   walk_to_result(*driver, "pinned-vs-pageable");
-  CHECK(driver->app().room() == Room::kWide);
+  CHECK(driver->app().deck().room() == Room::kWide);
   REQUIRE(is_in_front(kKnobsPanel));
   driver->app().run("theme.projector");
   driver->settle();
-  CHECK(driver->app().room() == Room::kClose);
+  CHECK(driver->app().deck().room() == Room::kClose);
   CHECK(is_in_front(kComparePanel));
   CHECK_FALSE(is_in_front(kKnobsPanel));
   REQUIRE(driver->click("//Compare##pair/tab Knobs"));
@@ -185,7 +185,7 @@ TEST_CASE(
   walk_to_result(*driver, "pinned-vs-pageable");
   driver->app().run("theme.projector");
   driver->settle();
-  REQUIRE(driver->app().room() == Room::kClose);
+  REQUIRE(driver->app().deck().room() == Room::kClose);
   const auto point_at = [&](const scenario::Focus& focus) {
     REQUIRE(show_focus(focus, driver->workspace(), driver->app().attention(), false));
     driver->settle();
@@ -217,12 +217,12 @@ TEST_CASE(
     CHECK(is_in_front(window));
   }
   // A chosen span shows its details, and does not open a panel that was closed.
-  driver->app().panels().code = false;
+  driver->app().deck().shown.code = false;
   driver->app().attention().tab_to_show = "code";
   driver->settle();
   CHECK(is_in_front(kCopyPathPanel));
-  CHECK_FALSE(driver->app().panels().code);
-  driver->app().panels().code = true;
+  CHECK_FALSE(driver->app().deck().shown.code);
+  driver->app().deck().shown.code = true;
   driver->settle();
   driver->app().attention().tab_to_show = "code";
   driver->settle();

@@ -164,7 +164,7 @@ TEST_CASE("notes are walked by key, changed and deleted, and a click on a flag s
   REQUIRE_DRIVER(driver);
   open_trainings(*driver);
   Workspace& workspace = driver->workspace();
-  const Nanos end = workspace.end();
+  const Nanos end = end_of_sides(workspace);
   workspace.notebook.add(*workspace.sides()[0].run, {1, end / 4, end / 3, "first"});
   workspace.notebook.add(*workspace.sides()[1].run, {1, end / 2, end / 2 + end / 9, "second"});
   driver->settle();
@@ -213,7 +213,8 @@ TEST_CASE("a note goes when a knob is turned, is there again when it is undone, 
   REQUIRE_DRIVER(driver);
   open_trainings(*driver);
   Workspace& workspace = driver->workspace();
-  workspace.notebook.add(*workspace.sides()[0].run, {1, 0, workspace.end() / 4, "of this run"});
+  workspace.notebook.add(*workspace.sides()[0].run,
+                         {1, 0, end_of_sides(workspace) / 4, "of this run"});
   workspace.set_knob(0, "steps", program::Value(std::int64_t{5}));
   driver->settle();
   CHECK(notes_of(*driver, 0).empty());

@@ -86,7 +86,7 @@ TEST_CASE("a run of which nothing can be computed ends in one sentence, and noth
   REQUIRE_DRIVER(driver);
   const test::TemporaryFolder folder;
   const auto file = saved_in(folder, impossible_run());
-  driver->app().open_file(file);
+  driver->app().files().open(file);
   driver->settle();
   REQUIRE(driver->workspace().sides().size() == 1);
   const SideModel& side = driver->workspace().sides()[0];

@@ -29,7 +29,7 @@ void open_pair(Driver& driver) {
 TEST_CASE("a click on a column's title sorts the operations, a second one turns them") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   open_pair(*driver);
-  const OperationsPanel& panel = driver->app().operations();
+  const OperationsPanel& panel = driver->app().deck().states.operations;
   REQUIRE(panel.rows.size() > 5);
   CHECK(panel.order == analysis::OperationOrder::kDifference);
   REQUIRE(driver->click("//Operations##pair/**/operation"));
@@ -56,13 +56,13 @@ TEST_CASE("one run has its operations too, once they are asked for") {
   REQUIRE_DRIVER(driver, 1366, 768);
   driver->workspace().open_runs({run_of("A", {"workload=train", "steps=3"})});
   driver->settle();
-  CHECK_FALSE(driver->app().panels().single_operations);
+  CHECK_FALSE(driver->app().deck().shown.single_operations);
   driver->app().run("layout.operations");
   driver->settle();
   const ImGuiWindow* window = ImGui::FindWindowByName(kSingleOperationsPanel);
   REQUIRE(window);
   CHECK(window->WasActive);
-  const OperationsPanel& panel = driver->app().operations();
+  const OperationsPanel& panel = driver->app().deck().states.operations;
   REQUIRE(panel.rows.size() > 5);
   for (std::size_t i = 1; i < panel.rows.size(); ++i)
     CHECK(panel.rows[i - 1].a.total >= panel.rows[i].a.total);
@@ -86,7 +86,7 @@ TEST_CASE("the operations are saved as CSV where a person says") {
   const std::string text = read_file(file, 1 << 20);
   CHECK(text.starts_with("operation,where,category,A count/step"));
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  CHECK(lines == driver->app().operations().rows.size() + 1);
+  CHECK(lines == driver->app().deck().states.operations.rows.size() + 1);
   std::filesystem::remove(file);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("of the host's calls, one run's table says what they take themselves a
     driver->settle();
     REQUIRE(driver->click("//Operations##single/**/host"));
     REQUIRE(driver->click("//Operations##single/**/self"));
-    const OperationsPanel& panel = driver->app().operations();
+    const OperationsPanel& panel = driver->app().deck().states.operations;
     CHECK(panel.order == analysis::OperationOrder::kSelf);
     for (std::size_t i = 1; i < panel.rows.size(); ++i)
       CHECK(panel.rows[i - 1].a.self >= panel.rows[i].a.self);
@@ -144,7 +144,7 @@ TEST_CASE("no two operations read the same, however narrow their column is") {
   driver->app().run("layout.operations");
   driver->settle();
   keep_picture(*driver, "operations apart");
-  const auto& names = driver->app().operations().names.by_name;
+  const auto& names = driver->app().deck().states.operations.names.by_name;
   REQUIRE(names.size() > 5);
   std::set<std::string> seen;
   std::size_t cut = 0;

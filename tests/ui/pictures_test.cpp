@@ -42,14 +42,14 @@ void draw_gallery(Gallery& gallery) {
   for (const char* lesson : {"pinned-vs-pageable", "num-workers"}) {
     walk_to_reveal(driver, lesson);
     show();
-    workspace.playhead.time = workspace.end() * 3 / 10;
+    workspace.playhead.time = end_of_sides(workspace) * 3 / 10;
     gallery.save(std::string("path-") + lesson);
   }
   workspace.playhead.by_step = true;
   workspace.playhead.time = workspace.sides()[0].view->trace->end() / 2;
   gallery.save("by-step");
   workspace.playhead.by_step = false;
-  workspace.playhead.time = workspace.end();
+  workspace.playhead.time = end_of_sides(workspace);
   gallery.save("right-edge");
   workspace.playhead.time = 0;
   gallery.save("left-edge");

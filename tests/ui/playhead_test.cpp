@@ -130,7 +130,7 @@ TEST_CASE("the playhead names the step that launched the GPU's work, not the one
 TEST_CASE("the state of each side is named beside the playhead") {
   REQUIRE_DRIVER(driver);
   open_pair(*driver);
-  driver->workspace().playhead.time = driver->workspace().end() / 3;
+  driver->workspace().playhead.time = end_of_sides(driver->workspace()) / 3;
   const std::string words =
       timeline_input(driver->workspace(), driver->app().attention()).playhead_text;
   CHECK(words.starts_with("A: step "));
@@ -142,17 +142,17 @@ TEST_CASE("a click in the panel's head aligns A and B by step, with a line for e
   open_pair(*driver, "batch_size=4096");
   Workspace& workspace = driver->workspace();
   workspace.playhead.time = workspace.sides()[0].view->trace->end() / 2;
-  CHECK(workspace.playhead_of(1) == workspace.playhead_of(0));
+  CHECK(playhead_of(workspace, 1) == playhead_of(workspace, 0));
   REQUIRE(driver->click("//Timelines##pair/play.align"));
   CHECK(workspace.playhead.by_step);
   const TimelineInput input = timeline_input(workspace, driver->app().attention());
   REQUIRE(input.sides[1].playhead);
   CHECK(*input.sides[0].playhead == workspace.playhead.time);
-  CHECK(*input.sides[1].playhead == workspace.playhead_of(1));
-  CHECK(workspace.playhead_of(1) != workspace.playhead.time);
+  CHECK(*input.sides[1].playhead == playhead_of(workspace, 1));
+  CHECK(playhead_of(workspace, 1) != workspace.playhead.time);
   const auto step = [](const std::string& words) { return words.substr(0, words.find(',')); };
-  CHECK(step(state_at(*workspace.sides()[0].view, workspace.playhead_of(0))) ==
-        step(state_at(*workspace.sides()[1].view, workspace.playhead_of(1))));
+  CHECK(step(state_at(*workspace.sides()[0].view, playhead_of(workspace, 0))) ==
+        step(state_at(*workspace.sides()[1].view, playhead_of(workspace, 1))));
   REQUIRE(driver->click("//Timelines##pair/play.align"));
   CHECK_FALSE(workspace.playhead.by_step);
 }
@@ -182,7 +182,7 @@ TEST_CASE("keys and buttons step over the events of both sides") {
       CHECK(workspace.playhead.time < at);
     }
     REQUIRE(driver->click("//##top bar/end"));
-    CHECK(workspace.playhead.time == workspace.playhead_end());
+    CHECK(workspace.playhead.time == playhead_end(workspace));
     REQUIRE(driver->click("//##top bar/start"));
     CHECK(workspace.playhead.time == 0);
   }
@@ -229,7 +229,7 @@ TEST_CASE("dragging on the axis scrubs, and the listing follows") {
   CHECK(workspace.playhead.time > pressed);
   std::vector<std::uint16_t> lines;
   for (Nanos i = 0; i < 40; ++i) {
-    workspace.playhead.time = workspace.end() * i / 40;
+    workspace.playhead.time = end_of_sides(workspace) * i / 40;
     driver->app().attention().timeline.hovered = {};
     lines.push_back(lit_line(workspace, driver->app().attention()));
   }
@@ -303,7 +303,7 @@ TEST_CASE("playing pauses where a lesson's step says, and goes on from there") {
     driver->app().run("lesson.next");
     driver->settle();
   }
-  const auto pause = workspace.pause_time();
+  const auto pause = pause_time(workspace);
   REQUIRE(pause);
   CHECK(*pause > 0);
   workspace.playhead.time = 0;
@@ -319,13 +319,13 @@ TEST_CASE("playing pauses where a lesson's step says, and goes on from there") {
   play_until_it_stops();
   CHECK(workspace.playhead.time == *pause);
   play_until_it_stops();
-  CHECK(workspace.playhead.time == workspace.playhead_end());
+  CHECK(workspace.playhead.time == playhead_end(workspace));
   driver->app().run("lesson.next");  // this step has its own, of B
   driver->settle();
-  const auto next = workspace.pause_time();
+  const auto next = pause_time(workspace);
   REQUIRE(next);
-  workspace.set_offset(1000);
-  CHECK(workspace.pause_time() == *next + 1000);
+  set_offset(workspace, 1000);
+  CHECK(pause_time(workspace) == *next + 1000);
 }
 
 TEST_CASE("a side is marked as done sooner only where that makes it the faster one") {

@@ -254,7 +254,7 @@ TEST_CASE("the lecturer's notes are on a second page") {
 
 TEST_CASE("no lesson shows a room more than three lanes a side, and each of them has spans") {
   Workspace workspace([] {});
-  for (const scenario::Lesson& lesson : workspace.shelf()) {
+  for (const scenario::Lesson& lesson : workspace.shelf.lessons()) {
     CAPTURE(lesson.id);
     trace::Trace trace{trace::Origin{}};
     for (const trace::LaneKind kind :
@@ -403,10 +403,10 @@ TEST_CASE("a room sees the span that a step explains, chosen, with the arrows th
   const TimelineState& timeline = driver->app().attention().timeline;
   CHECK(timeline.selected == SpanRef{Side::kB, *meant});
   const trace::Trace& trace = *driver->workspace().sides()[1].run->trace;
-  const Nanos start = trace.spans()[*meant].start + driver->workspace().offset();
+  const Nanos start = trace.spans()[*meant].start + driver->workspace().playhead.offset;
   CHECK(timeline.view.start <= start);
   CHECK(timeline.view.end > start);
-  CHECK(timeline.view.end - timeline.view.start < driver->workspace().end() / 4);
+  CHECK(timeline.view.end - timeline.view.start < end_of_sides(driver->workspace()) / 4);
   // Both ends of the arrow are on lanes that are shown.
   const TimelineInput input = timeline_input(driver->workspace(), driver->app().attention());
   const auto is_shown = [&](trace::SpanId span) {

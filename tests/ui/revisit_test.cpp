@@ -66,7 +66,7 @@ void take(Workspace& workspace, const char* lesson, const Steps& wrong = {}) {
 }
 
 const scenario::Choices& missed_by(const Workspace& workspace) {
-  return workspace.learner().missed();
+  return workspace.record.learner().missed();
 }
 
 int right_option_of(const Revisit& revisit) {
@@ -84,7 +84,7 @@ int wrong_option_of(const Revisit& revisit) {
 void answer_again(Workspace& workspace, bool right) {
   REQUIRE(workspace.revisit());
   const Revisit& revisit = *workspace.revisit();
-  workspace.choose_again(right ? right_option_of(revisit) : wrong_option_of(revisit));
+  workspace.revisit()->choose(right ? right_option_of(revisit) : wrong_option_of(revisit));
   workspace.answer_again();
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("what is asked again tells nothing before it is answered") {
   Workspace workspace([] {});
   take(workspace, kPinned, {"predict"});
   take(workspace, kClock);
-  workspace.choose_again(0);
+  workspace.revisit()->choose(0);
   const auto card = revisit_card_of(workspace);
   REQUIRE(card);
   CHECK(card->open);
@@ -131,7 +131,7 @@ TEST_CASE("what is asked again and answered rightly is asked no more") {
   CHECK(card->right);
   CHECK(missed_by(workspace).empty());
   // It can no longer be changed.
-  workspace.choose_again(wrong_option_of(*workspace.revisit()));
+  workspace.revisit()->choose(wrong_option_of(*workspace.revisit()));
   workspace.answer_again();
   CHECK(missed_by(workspace).empty());
   take(workspace, kStreams);
@@ -164,7 +164,7 @@ TEST_CASE("what is asked again may be left, and is there after the next lesson")
   take(workspace, kPinned, {"predict"});
   take(workspace, kClock);
   REQUIRE(workspace.revisit());
-  workspace.set_revisit_aside();
+  workspace.revisit()->set_aside();
   CHECK_FALSE(workspace.revisit());
   CHECK(missed_by(workspace).size() == 1);
   take(workspace, kStreams);
@@ -199,12 +199,12 @@ TEST_CASE("what is asked again changes nothing of the lesson at whose end it is 
   workspace.keep_learner_in(folder.path());
   take(workspace, kPinned, {"predict"});
   take(workspace, kClock);
-  const scenario::Records before = workspace.learner().records();
-  const std::string answers = read_file(workspace.learner().file_of(kClock), 1 << 20);
+  const scenario::Records before = workspace.record.learner().records();
+  const std::string answers = read_file(workspace.record.learner().file_of(kClock), 1 << 20);
   answer_again(workspace, false);
   workspace.keep_answers();
-  CHECK(workspace.learner().records() == before);
-  CHECK(read_file(workspace.learner().file_of(kClock), 1 << 20) == answers);
+  CHECK(workspace.record.learner().records() == before);
+  CHECK(read_file(workspace.record.learner().file_of(kClock), 1 << 20) == answers);
   CHECK(scenario::Learner(folder.path()).records() == before);
   CHECK(scenario::Learner(folder.path()).missed() == missed_by(workspace));
 }
@@ -271,7 +271,7 @@ TEST_CASE("a question that its lesson no longer has is left out without a word")
 
 TEST_CASE("a student's question is asked again on the runs of that student") {
   Workspace workspace([] {});
-  workspace.set_student("Ada");
+  workspace.record.set_student("Ada");
   take(workspace, kPinned, {"predict"});
   REQUIRE(missed_by(workspace).size() == 1);
   CHECK(missed_by(workspace)[0].knobs.a.whole("seed") == scenario::seed_of_student("Ada"));
@@ -283,7 +283,7 @@ TEST_CASE("another language changes the words of what is asked again and leaves 
   Workspace workspace([] {});
   take(workspace, kPinned, {"predict"});
   take(workspace, kClock);
-  workspace.choose_again(2);
+  workspace.revisit()->choose(2);
   workspace.set_language("de");
   REQUIRE(wait_for(workspace, [&] { return !workspace.revisit_busy(); }));
   const auto card = revisit_card_of(workspace);

@@ -195,7 +195,7 @@ TEST_CASE("B's memory is drawn below its own time on the timelines") {
   driver->app().set_present(false);
   driver->app().show_panel("memory");
   driver->settle();
-  REQUIRE(driver->workspace().offset() != 0);
+  REQUIRE(driver->workspace().playhead.offset != 0);
   const auto moment_at = [&](std::size_t side) {
     Nanos time = -1;
     REQUIRE(driver->act([&](ImGuiTestContext* context) {
@@ -221,7 +221,7 @@ TEST_CASE("what is to be compared with A's stands below one of A's") {
   const TimeRange view = driver->app().attention().timeline.view;
   for (std::size_t side = 0; side < 2; ++side) {
     const trace::Trace& trace = *workspace.sides()[side].run->trace;
-    const Nanos offset = side > 0 ? workspace.offset() : 0;
+    const Nanos offset = side > 0 ? workspace.playhead.offset : 0;
     int found = 0;
     trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
       const bool named = trace.name(span).starts_with("ncclDevKernel_AllReduce");
@@ -261,7 +261,7 @@ TEST_CASE("a panel that a lecturer opens is looked at, as what a step points at 
   keep_picture(*driver, "room flow by hand");
   CHECK(is_in_front(kGradientFlowPanel));
   CHECK(share_of(kGradientFlowPanel) > 0.45F);
-  driver->app().toggle_panel("compare");
+  driver->app().deck().toggle("compare");
   driver->settle();
   CHECK(is_in_front(kDifferencePanel));
   CHECK(share_of(kDifferencePanel) < 0.45F);

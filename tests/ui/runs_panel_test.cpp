@@ -42,17 +42,17 @@ TEST_CASE("B is moved along the axis until a moment of it meets A's") {
   const trace::Trace& b = *workspace.sides()[1].view->trace;
   CHECK_FALSE(driver->app().can("align.start"));
   driver->app().run("align.first_kernel");
-  CHECK(first_kernel(a) == first_kernel(b) + workspace.offset());
-  CHECK(workspace.offset() != 0);
+  CHECK(first_kernel(a) == first_kernel(b) + workspace.playhead.offset);
+  CHECK(workspace.playhead.offset != 0);
   // What stands below the playhead is B's own moment.
   workspace.playhead.time = first_kernel(a);
-  CHECK(workspace.playhead_of(1) == first_kernel(b));
-  CHECK(workspace.playhead_of(0) == first_kernel(a));
+  CHECK(playhead_of(workspace, 1) == first_kernel(b));
+  CHECK(playhead_of(workspace, 0) == first_kernel(a));
   driver->app().run("align.step");
-  const Nanos by_step = workspace.offset();
+  const Nanos by_step = workspace.playhead.offset;
   CHECK(by_step <= a.end());
   driver->app().run("align.start");
-  CHECK(workspace.offset() == 0);
+  CHECK(workspace.playhead.offset == 0);
 }
 
 TEST_CASE("the selected span and its namesake begin together, whichever side it is of") {
@@ -148,13 +148,14 @@ TEST_CASE("B's strip is dragged along the axis, and A's is not") {
   const double nanos_per_pixel = static_cast<double>(before.end - before.start) / window->Size.x;
   for (float share = 0.40F; share < 0.75F && !moved; share += 0.03F) {
     REQUIRE(drag(window->Pos.y + window->Size.y * share));
-    moved = driver->workspace().offset() != 0;
+    moved = driver->workspace().playhead.offset != 0;
   }
   REQUIRE(moved);
   // No further than that the runs still touch.
   const Nanos most = driver->workspace().sides()[0].view->trace->end();
-  CHECK(driver->workspace().offset() >= std::min(most, static_cast<Nanos>(80 * nanos_per_pixel)));
-  CHECK(driver->workspace().offset() < static_cast<Nanos>(140 * nanos_per_pixel));
+  CHECK(driver->workspace().playhead.offset >=
+        std::min(most, static_cast<Nanos>(80 * nanos_per_pixel)));
+  CHECK(driver->workspace().playhead.offset < static_cast<Nanos>(140 * nanos_per_pixel));
 }
 
 TEST_CASE("a run that is kept stays as knobs are turned, and B takes its knobs again") {
@@ -165,11 +166,11 @@ TEST_CASE("a run that is kept stays as knobs are turned, and B takes its knobs a
   driver->app().run("runs.keep_b");
   driver->settle();
   CHECK(is_there(kRunsPanel));
-  REQUIRE(workspace.kept().size() == 1);
+  REQUIRE(workspace.kept.all().size() == 1);
   CHECK_FALSE(driver->app().can("runs.keep_b"));  // it is kept already
   workspace.set_knob(1, "batch_size", std::int64_t{128});
   driver->settle();
-  CHECK(workspace.kept()[0].run == first);
+  CHECK(workspace.kept.all()[0].run == first);
   CHECK(workspace.sides()[1].run != first);
   REQUIRE(driver->click("//Runs##pair/**/take"));
   CHECK(workspace.sides()[1].config.whole("batch_size") == 512);
@@ -179,12 +180,12 @@ TEST_CASE("a run that is kept stays as knobs are turned, and B takes its knobs a
     driver->settle();
     driver->app().run("runs.keep_b");
   }
-  CHECK(workspace.kept().size() == Workspace::kMostKept);
+  CHECK(workspace.kept.all().size() == KeptRuns::kMost);
   CHECK_FALSE(driver->app().can("runs.keep_a"));
   REQUIRE(
       driver->act([](ImGuiTestContext* context) { context->ItemClick("//Runs##pair/**/1/drop"); }));
-  CHECK(workspace.kept().size() == Workspace::kMostKept - 1);
-  CHECK(workspace.kept()[0].name == "2");
+  CHECK(workspace.kept.all().size() == KeptRuns::kMost - 1);
+  CHECK(workspace.kept.all()[0].name == "2");
 }
 
 TEST_CASE("a metric is chosen by the name that the comparison calls it by") {

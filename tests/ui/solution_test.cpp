@@ -39,7 +39,7 @@ bool is_reached(const Workspace& workspace) {
 // What the answers given so far are worth on a task.
 scenario::Mark mark_of(const Workspace& workspace, const char* step) {
   const scenario::Grade grade = scenario::Grader().grade(
-      answers_of(*workspace.lesson(), workspace.opened_with(), workspace.student()));
+      answers_of(*workspace.lesson(), workspace.opened_with(), workspace.record.student()));
   const auto mark = std::ranges::find(grade.marks, step, &scenario::Mark::step);
   REQUIRE(mark != grade.marks.end());
   return *mark;

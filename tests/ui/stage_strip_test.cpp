@@ -126,7 +126,7 @@ TEST_CASE("pipelines that stand beside each other are drawn to one scale") {
   driver->settle();
   const auto step_of = [&](const RunPointer& run, std::size_t side) {
     const analysis::StageTimes times = analysis::stage_times(*run->trace);
-    return times.steps[times.step_at(driver->workspace().playhead_of(side))].time;
+    return times.steps[times.step_at(playhead_of(driver->workspace(), side))].time;
   };
   const analysis::Interval own = step_of(a, 0), longer = step_of(b, 1);
   const double length = static_cast<double>(longer.end - longer.start);

@@ -6,6 +6,7 @@
 
 #include "ui/app/layout.h"
 #include "ui/app/sweep_form.h"
+#include "ui/app/sweeping.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/panels/sweep.h"
@@ -31,13 +32,13 @@ SweepForm form_over(const char* knob, const char* values) {
 }
 
 void show(Driver& driver, const SweepForm& form) {
-  driver.workspace().start_sweep(form);
+  start_sweep(driver.workspace(), form);
   driver.app().run("layout.sweep");
   driver.settle();
 }
 
 const SweepModel& swept(Driver& driver) {
-  return driver.workspace().sweep();
+  return driver.workspace().sweep;
 }
 
 bool is_there(const char* window) {
@@ -129,7 +130,7 @@ TEST_CASE("a knob is swept from its name, by the key, and by what is typed") {
     context->ItemClick("//Sweep##pair/**/Sweep");
   }));
   CHECK(swept(*driver).sweep()->points.size() == 3);
-  driver->workspace().start_sweep(form_over("copy.count", "1, 2"));
+  start_sweep(driver->workspace(), form_over("copy.count", "1, 2"));
   driver->settle();
   REQUIRE(driver->act([](ImGuiTestContext* context) {
     context->MouseMove("//Knobs##pair/**/copy.bytes/sweep");
@@ -159,7 +160,7 @@ TEST_CASE("a sweep that is cancelled keeps the points that have come") {
   REQUIRE_DRIVER(driver, 1920, 1080);
   driver->workspace().open_runs({run_of("A", {"workload=train", "steps=2"})});
   driver->settle();
-  driver->workspace().start_sweep(form_over("steps", "2000..3900:+1"));
+  start_sweep(driver->workspace(), form_over("steps", "2000..3900:+1"));
   driver->app().run("layout.sweep");
   for (int i = 0; i < 3000 && swept(*driver).over() == 0; ++i) {
     driver->frame();
@@ -177,7 +178,7 @@ TEST_CASE("a sweep that is cancelled keeps the points that have come") {
     there += point.sides[0].over ? 1 : 0;
   CHECK(there == swept(*driver).over());
   // The window is free for the next one.
-  driver->workspace().start_sweep(form_over("steps", "2, 3"));
+  start_sweep(driver->workspace(), form_over("steps", "2, 3"));
   driver->settle();
   CHECK(swept(*driver).over() == 2);
 }

@@ -330,7 +330,7 @@ namespace {
 // All tools at once: what stands below the timelines, and what is drawn upon them.
 void use_every_tool(Driver& driver) {
   TimelineState& state = state_of(driver);
-  const Nanos end = driver.workspace().end();
+  const Nanos end = end_of_sides(driver.workspace());
   state.range = TimeRange{end * 3 / 10, end * 6 / 10};
   driver.app().run("timeline.search");
   driver.app().attention().search.words = "copy";
@@ -375,7 +375,8 @@ TEST_CASE("pictures of the timelines' tools", "[.tools]") {
   REQUIRE_DRIVER(driver, 1600, 900);
   open_trainings(*driver);
   save(*driver, "plain");
-  state_of(*driver).range = TimeRange{driver->workspace().end() / 4, driver->workspace().end() / 2};
+  state_of(*driver).range =
+      TimeRange{end_of_sides(driver->workspace()) / 4, end_of_sides(driver->workspace()) / 2};
   save(*driver, "range");
   state_of(*driver).range.reset();
   use_every_tool(*driver);

@@ -95,7 +95,7 @@ TEST_CASE("an action opens a panel about training, a click on its mark closes it
     CHECK(is_in_front(panel.window));
     CHECK(cut_text(*ImGui::GetDrawData()).empty());
     REQUIRE(driver->click(std::string("//") + panel.window + "/##close"));
-    CHECK_FALSE(driver->app().panels().*panel.open);
+    CHECK_FALSE(driver->app().deck().shown.*panel.open);
     driver->app().run(panel.action);
     driver->settle();
     CHECK(is_in_front(panel.window));
@@ -201,9 +201,9 @@ TEST_CASE("loss scaling and memory are at the playhead") {
   driver->settle();
   for (const char* action : {"layout.loss_scaling", "layout.memory", "layout.loss"}) {
     driver->app().run(action);
-    driver->workspace().playhead.time = driver->workspace().end() / 4;
+    driver->workspace().playhead.time = end_of_sides(driver->workspace()) / 4;
     const auto before = picture_of(*driver);
-    driver->workspace().playhead.time = driver->workspace().end() * 3 / 4;
+    driver->workspace().playhead.time = end_of_sides(driver->workspace()) * 3 / 4;
     INFO(action);
     CHECK(picture_of(*driver) != before);
   }
@@ -411,7 +411,7 @@ TEST_CASE("ten thousand steps and their allocations cost little a frame", "[.spe
   WARN(trace.steps().size() << " steps, " << trace.allocator_events().size()
                             << " allocator events, " << trace.samples().size() << " samples");
   for (const char* name : {"loss", "loss-scaling", "memory", "none"}) {
-    PanelsOpen& open = driver->app().panels();
+    PanelsOpen& open = driver->app().deck().shown;
     open.loss = std::string(name) == "loss";
     open.loss_scaling = std::string(name) == "loss-scaling";
     open.memory = std::string(name) == "memory";
@@ -419,7 +419,7 @@ TEST_CASE("ten thousand steps and their allocations cost little a frame", "[.spe
     double worst = 0, sum = 0;
     constexpr int kFrames = 100;
     for (int i = 0; i < kFrames; ++i) {
-      driver->workspace().playhead.time = driver->workspace().end() * (i + 1) / kFrames;
+      driver->workspace().playhead.time = end_of_sides(driver->workspace()) * (i + 1) / kFrames;
       driver->window().begin_frame();
       const auto before = std::chrono::steady_clock::now();
       driver->app().draw();

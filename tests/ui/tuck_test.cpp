@@ -341,7 +341,7 @@ TEST_CASE("the lanes that are away come with a click on their number, and go wit
     context->MouseWheelY(-2);
   });
   CHECK(shown(*driver, "B", "loader worker 5") > 0);
-  CHECK(driver->workspace().offset() == 0);
+  CHECK(driver->workspace().playhead.offset == 0);
   REQUIRE(click_more(*driver, "B"));
   CHECK_FALSE(driver->app().attention().timeline.all_lanes[1]);
   CHECK(shown(*driver, "B", "loader worker 5") == 0);

@@ -169,8 +169,8 @@ TEST_CASE("nothing counts as finished before the numbers of its training are the
   CHECK(side.view->index.span_count == side.view->trace->spans().size());
   CHECK(side.run == before);
   CHECK(workspace.busy());
-  CHECK_FALSE(workspace.can_keep(0));
-  CHECK(workspace.can_keep(1));
+  CHECK_FALSE(can_keep(workspace, 0));
+  CHECK(can_keep(workspace, 1));
   CHECK(workspace.current_sides().empty());
   const test::TemporaryFolder folder;
   CHECK_THROWS_AS(write_export(workspace, (folder.path() / "runs.tsrun").string()), InputError);

@@ -42,7 +42,7 @@ TEST_CASE("a lesson's run is carried out beside the window and then revealed") {
   CHECK(workspace.revealed());
   CHECK(woken > 0);
   CHECK(workspace.lesson_sides().size() == 2);
-  CHECK(workspace.end() > 0);
+  CHECK(end_of_sides(workspace) > 0);
 }
 
 TEST_CASE("a newer run abandons the older one of the same side at once") {

@@ -8,7 +8,9 @@
 #include "ui/app/moment.h"
 #include "ui/app/note_actions.h"
 #include "ui/app/settings.h"
+#include "ui/app/sweeping.h"
 #include "ui/app/timeline_actions.h"
+#include "ui/app/window_link.h"
 #include "ui/panels/side_data.h"
 
 namespace trainscope::ui {
@@ -21,7 +23,7 @@ bool always(const Application&) {
 // ---- The timelines -----------------------------------------------------------------------------
 
 bool has_results(const Application& app) {
-  return app.workspace().revealed() && app.workspace().end() > 0;
+  return app.workspace().revealed() && end_of_sides(app.workspace()) > 0;
 }
 
 TimeRange whole(const Application& app) {
@@ -36,11 +38,11 @@ void zoom_by(Application& app, double factor) {
 // The nearest event of a side, in the playhead's own time.
 Nanos event_near(const Workspace& workspace, std::size_t number, bool forward) {
   const IndexedTrace& view = *workspace.sides()[number].view;
-  const Nanos here = workspace.playhead_of(number);
+  const Nanos here = playhead_of(workspace, number);
   const Nanos at = forward ? next_event(view, here) : previous_event(view, here);
   if (at == here) return workspace.playhead.time;
-  const bool mapped = number > 0 && workspace.playhead.by_step && workspace.can_align_steps();
-  const Nanos there = workspace.playhead_at(number, at);
+  const bool mapped = number > 0 && workspace.playhead.by_step && can_align_steps(workspace);
+  const Nanos there = playhead_at(workspace, number, at);
   if (!mapped) return there;
   const Nanos now = workspace.playhead.time;
   // Times are whole: an event may be mapped upon where the playhead stands.
@@ -57,7 +59,7 @@ void step_playhead(Application& app, bool forward) {
     if (at == now) continue;
     best = best == now ? at : forward ? std::min(best, at) : std::max(best, at);
   }
-  workspace.playhead.time = std::clamp<Nanos>(best, 0, workspace.playhead_end());
+  workspace.playhead.time = std::clamp<Nanos>(best, 0, playhead_end(workspace));
 }
 
 void toggle_playing(Application& app) {
@@ -66,8 +68,8 @@ void toggle_playing(Application& app) {
   if (!playhead.playing) return;
   const auto& range = app.attention().timeline.range;
   if (range && (playhead.time < range->start || playhead.time >= range->end))
-    playhead.time = std::clamp<Nanos>(range->start, 0, app.workspace().playhead_end());
-  else if (playhead.time >= app.workspace().playhead_end())
+    playhead.time = std::clamp<Nanos>(range->start, 0, playhead_end(app.workspace()));
+  else if (playhead.time >= playhead_end(app.workspace()))
     playhead.time = 0;
 }
 
@@ -109,16 +111,16 @@ void add_view_actions(std::vector<Binding>& table) {
   table.push_back(
       {"play.start", has_results, [](Application& app) { app.workspace().playhead.time = 0; }});
   table.push_back({"play.end", has_results, [](Application& app) {
-                     app.workspace().playhead.time = app.workspace().playhead_end();
+                     app.workspace().playhead.time = playhead_end(app.workspace());
                    }});
   table.push_back({"play.speed", always, change_speed});
   table.push_back(
       {"play.align",
-       [](const Application& app) { return has_results(app) && app.workspace().can_align_steps(); },
+       [](const Application& app) { return has_results(app) && can_align_steps(app.workspace()); },
        [](Application& app) {
          Playhead& playhead = app.workspace().playhead;
          playhead.by_step = !playhead.by_step;
-         playhead.time = std::min(playhead.time, app.workspace().playhead_end());
+         playhead.time = std::min(playhead.time, playhead_end(app.workspace()));
        }});
   table.push_back({"run.cancel", [](const Application& app) { return app.workspace().busy(); },
                    [](Application& app) { app.workspace().cancel(); }});
@@ -147,40 +149,41 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"code.side", has_pair, [](Application& app) {
                      app.attention().code_side = 1 - app.attention().code_side;
                    }});
-  table.push_back({"layout.reset", has_panels, [](Application& app) { app.reset_layout(); }});
+  table.push_back({"layout.reset", has_panels, [](Application& app) { app.deck().reset(); }});
   table.push_back(
-      {"layout.lesson", has_lesson, [](Application& app) { app.toggle_panel("lesson"); }});
+      {"layout.lesson", has_lesson, [](Application& app) { app.deck().toggle("lesson"); }});
   table.push_back(
-      {"layout.timelines", has_panels, [](Application& app) { app.toggle_panel("timeline"); }});
-  table.push_back({"layout.knobs", has_knobs, [](Application& app) { app.toggle_panel("knobs"); }});
-  table.push_back({"layout.code", has_panels, [](Application& app) { app.toggle_panel("code"); }});
+      {"layout.timelines", has_panels, [](Application& app) { app.deck().toggle("timeline"); }});
   table.push_back(
-      {"layout.copy_path", has_panels, [](Application& app) { app.open_panel("copy-path"); }});
+      {"layout.knobs", has_knobs, [](Application& app) { app.deck().toggle("knobs"); }});
+  table.push_back({"layout.code", has_panels, [](Application& app) { app.deck().toggle("code"); }});
+  table.push_back({"layout.copy_path", has_panels,
+                   [](Application& app) { app.deck().open_by_hand("copy-path"); }});
   table.push_back({"layout.loss", [](const Application& app) { return has_loss(app.workspace()); },
-                   [](Application& app) { app.open_panel("loss"); }});
+                   [](Application& app) { app.deck().open_by_hand("loss"); }});
   table.push_back({"layout.loss_scaling",
                    [](const Application& app) { return has_loss_scaling(app.workspace()); },
-                   [](Application& app) { app.open_panel("loss-scaling"); }});
+                   [](Application& app) { app.deck().open_by_hand("loss-scaling"); }});
   table.push_back({"layout.memory",
                    [](const Application& app) { return has_memory(app.workspace()); },
-                   [](Application& app) { app.open_panel("memory"); }});
+                   [](Application& app) { app.deck().open_by_hand("memory"); }});
   table.push_back({"layout.sm_array",
                    [](const Application& app) { return has_sm_array(app.workspace()); },
-                   [](Application& app) { app.open_panel("sm-array"); }});
+                   [](Application& app) { app.deck().open_by_hand("sm-array"); }});
   table.push_back({"layout.gradient_flow",
                    [](const Application& app) { return has_gradient_flow(app.workspace()); },
-                   [](Application& app) { app.open_panel("gradient-flow"); }});
+                   [](Application& app) { app.deck().open_by_hand("gradient-flow"); }});
   table.push_back({"layout.scaling",
                    [](const Application& app) { return has_gradient_flow(app.workspace()); },
-                   [](Application& app) { app.open_panel("scaling"); }});
+                   [](Application& app) { app.deck().open_by_hand("scaling"); }});
   table.push_back({"layout.roofline",
                    [](const Application& app) { return has_roofline(app.workspace()); },
-                   [](Application& app) { app.open_panel("roofline"); }});
+                   [](Application& app) { app.deck().open_by_hand("roofline"); }});
   table.push_back(
       {"view.memory_lanes", [](const Application& app) { return has_memory(app.workspace()); },
        [](Application& app) { app.attention().memory_lanes = !app.attention().memory_lanes; }});
   table.push_back(
-      {"layout.compare", has_panels, [](Application& app) { app.toggle_panel("compare"); }});
+      {"layout.compare", has_panels, [](Application& app) { app.deck().toggle("compare"); }});
 }
 
 bool has_two_timelines(const Application& app) {
@@ -193,7 +196,7 @@ void line_up(Application& app, LineUp how, const char* otherwise) {
   const auto offset = offset_to_meet(how, *workspace.sides()[0].view, *workspace.sides()[1].view,
                                      workspace.playhead.time);
   if (offset)
-    workspace.set_offset(*offset);
+    set_offset(workspace, *offset);
   else
     workspace.notice = otherwise;
 }
@@ -204,22 +207,22 @@ void line_up_selection(Application& app) {
   const auto offset = offset_to_meet(*workspace.sides()[0].view, *workspace.sides()[1].view,
                                      selected.side == Side::kB, selected.span);
   if (offset)
-    workspace.set_offset(*offset);
+    set_offset(workspace, *offset);
   else
     workspace.notice = "The other side has no span of that name in a lane of that name.";
 }
 
 void add_alignment_actions(std::vector<Binding>& table) {
   table.push_back({"align.start",
-                   [](const Application& app) { return app.workspace().offset() != 0; },
-                   [](Application& app) { app.workspace().set_offset(0); }});
+                   [](const Application& app) { return app.workspace().playhead.offset != 0; },
+                   [](Application& app) { set_offset(app.workspace(), 0); }});
   table.push_back({"align.first_kernel", has_two_timelines, [](Application& app) {
                      line_up(app, LineUp::kFirstKernel, "One of the sides has no kernel.");
                    }});
   table.push_back(
       {"align.step",
        [](const Application& app) {
-         return has_two_timelines(app) && app.workspace().can_align_steps();
+         return has_two_timelines(app) && can_align_steps(app.workspace());
        },
        [](Application& app) { line_up(app, LineUp::kStep, "B has fewer steps than that."); }});
   table.push_back({"align.selection",
@@ -231,8 +234,8 @@ void add_alignment_actions(std::vector<Binding>& table) {
 }
 
 void keep_run(Application& app, std::size_t side) {
-  app.workspace().keep(side);
-  app.open_panel("runs");
+  keep(app.workspace(), side);
+  app.deck().open_by_hand("runs");
 }
 
 void add_kept_actions(std::vector<Binding>& table) {
@@ -246,12 +249,13 @@ void add_kept_actions(std::vector<Binding>& table) {
                    [](const Application& app) { return app.workspace().can_close_beside(); },
                    [](Application& app) { app.close_beside(); }});
   table.push_back({"runs.keep_a",
-                   [](const Application& app) { return app.workspace().can_keep(0); },
+                   [](const Application& app) { return can_keep(app.workspace(), 0); },
                    [](Application& app) { keep_run(app, 0); }});
   table.push_back({"runs.keep_b",
-                   [](const Application& app) { return app.workspace().can_keep(1); },
+                   [](const Application& app) { return can_keep(app.workspace(), 1); },
                    [](Application& app) { keep_run(app, 1); }});
-  table.push_back({"layout.runs", has_results, [](Application& app) { app.open_panel("runs"); }});
+  table.push_back(
+      {"layout.runs", has_results, [](Application& app) { app.deck().open_by_hand("runs"); }});
 }
 
 void add_comparison_actions(std::vector<Binding>& table) {
@@ -261,30 +265,33 @@ void add_comparison_actions(std::vector<Binding>& table) {
   const auto compares = [](const Application& app) {
     return app.workspace().sides().size() == 2 && has_operations(app.workspace());
   };
-  table.push_back(
-      {"layout.operations", has_any, [](Application& app) { app.open_panel("operations"); }});
-  table.push_back(
-      {"compare.save_operations", compares, [](Application& app) { app.ask_for_operations(); }});
-  const auto can_sweep = [](const Application& app) { return app.workspace().can_sweep(); };
-  table.push_back({"sweep.knob", can_sweep, [](Application& app) { app.sweep_knob(""); }});
+  table.push_back({"layout.operations", has_any,
+                   [](Application& app) { app.deck().open_by_hand("operations"); }});
+  table.push_back({"compare.save_operations", compares,
+                   [](Application& app) { app.exporter().ask_for_operations(); }});
+  const auto sweeps = [](const Application& app) { return can_sweep(app.workspace()); };
+  table.push_back({"sweep.knob", sweeps, [](Application& app) { app.sweep_knob(""); }});
   table.push_back({"sweep.cancel",
-                   [](const Application& app) { return app.workspace().sweep().busy(); },
-                   [](Application& app) { app.workspace().cancel_sweep(); }});
-  table.push_back({"layout.sweep", can_sweep, [](Application& app) { app.open_panel("sweep"); }});
+                   [](const Application& app) { return app.workspace().sweep.busy(); },
+                   [](Application& app) { app.workspace().sweep.cancel(); }});
+  table.push_back(
+      {"layout.sweep", sweeps, [](Application& app) { app.deck().open_by_hand("sweep"); }});
 }
 
 void add_window_actions(std::vector<Binding>& table) {
   table.push_back({"find.action", always, [](Application& app) { app.open_palette(); }});
   for (const char* id : {"file.open", "file.open_trace"})
-    table.push_back({id, always, [](Application& app) { app.ask_for_file(Place::kAlone); }});
+    table.push_back({id, always, [](Application& app) { app.files().ask(Place::kAlone); }});
   table.push_back({"file.open_beside",
                    [](const Application& app) { return app.workspace().can_open_beside(); },
-                   [](Application& app) { app.ask_for_file(Place::kBeside); }});
-  table.push_back({"link.copy", [](const Application& app) { return app.workspace().can_link(); },
+                   [](Application& app) { app.files().ask(Place::kBeside); }});
+  table.push_back({"link.copy", [](const Application& app) { return can_link(app.workspace()); },
                    [](Application& app) { app.copy_link(); }});
   table.push_back({"link.open", always, [](Application& app) { app.ask_for_link(); }});
-  table.push_back({"file.save_picture", always, [](Application& app) { app.ask_for_picture(); }});
-  table.push_back({"file.export", has_results, [](Application& app) { app.ask_for_export(); }});
+  table.push_back(
+      {"file.save_picture", always, [](Application& app) { app.exporter().ask_for_picture(); }});
+  table.push_back(
+      {"file.export", has_results, [](Application& app) { app.exporter().ask_for_export(); }});
   table.push_back({"theme.toggle", always, [](Application& app) {
                      app.set_theme(app.theme_mode() == ThemeMode::kDark ? ThemeMode::kLight
                                                                         : ThemeMode::kDark);

@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "base/error.h"
-#include "scenario/progress.h"
+#include "scenario/course.h"
+#include "scenario/translation.h"
 #include "ui/app/action_table.h"
+#include "ui/app/handover.h"
 #include "ui/app/moment.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
-#include "ui/panels/side_data.h"
+#include "ui/app/sweeping.h"
+#include "ui/app/window_link.h"
 #include "ui/panels/top_bar.h"
 
 namespace trainscope::ui {
@@ -22,7 +25,12 @@ constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 }  // namespace
 
 Application::Application(Window& window, ThemeMode mode, analysis::GpuRuns::OpenDevice gpu)
-    : window_(&window), workspace_([&window] { window.wake(); }, std::move(gpu)) {
+    : window_(&window),
+      workspace_([&window] { window.wake(); }, std::move(gpu)),
+      deck_(workspace_, attention_),
+      guide_(workspace_, attention_),
+      files_(*this),
+      exporter_(window, workspace_) {
   theme_.mode = mode;
   can_ = [this](std::string_view action) { return can(action); };
 }
@@ -55,22 +63,23 @@ void Application::run(std::string_view action) {
   } else if (action.starts_with(kWhatIf)) {
     replay_beside(std::string(action.substr(kWhatIf.size())));
   } else if (action.starts_with(kDropRun)) {
-    workspace_.drop_kept(std::stoul(std::string(action.substr(kDropRun.size()))));
+    workspace_.kept.drop(std::stoul(std::string(action.substr(kDropRun.size()))));
   } else if (action.starts_with(kTakeRun)) {
     if (const auto sides = workspace_.sides_with_knobs(); !sides.empty())
-      workspace_.take_kept(sides.back(), std::stoul(std::string(action.substr(kTakeRun.size()))));
+      take_kept(workspace_, sides.back(), std::stoul(std::string(action.substr(kTakeRun.size()))));
   } else if (action.starts_with(kSweepTake)) {
     const std::string words(action.substr(kSweepTake.size()));
-    workspace_.take_sweep_point(words.starts_with('1') ? 1 : 0, std::stoul(words.substr(2)));
+    take_sweep_point(workspace_, words.starts_with('1') ? 1 : 0, std::stoul(words.substr(2)));
   } else if (action.starts_with(kOpenRecent)) {
     const std::size_t number = std::stoul(std::string(action.substr(kOpenRecent.size())));
-    if (number < recent_.files().size()) try_open(std::filesystem::path(recent_.files()[number]));
+    const std::vector<std::filesystem::path>& recent = files_.recent().files();
+    if (number < recent.size()) files_.try_open(std::filesystem::path(recent[number]));
   } else if (action.starts_with(kOpenLesson)) {
     const std::string id(action.substr(kOpenLesson.size()));
-    for (const scenario::Lesson& lesson : workspace_.shelf())
+    for (const scenario::Lesson& lesson : workspace_.shelf.lessons())
       if (lesson.id == id) {
         attention_ = {};
-        recent_.add(lesson.file);
+        files_.recent().add(lesson.file);
         workspace_.open_lesson(lesson);
         break;
       }
@@ -87,15 +96,14 @@ void Application::run_asked() {
 
 void Application::set_theme(ThemeMode mode) {
   // The projector's panels stand otherwise: there is room for fewer side by side.
-  if ((mode == ThemeMode::kProjector) != (theme_.mode == ThemeMode::kProjector))
-    layout_stale_ = true;
+  if ((mode == ThemeMode::kProjector) != (theme_.mode == ThemeMode::kProjector)) deck_.reset();
   theme_.mode = mode;
   dressed_scale_ = 0;
 }
 
 void Application::set_zoom(float zoom) {
   zoom_ = std::clamp(zoom, kLeastZoom, kMostZoom);
-  layout_stale_ = true;
+  deck_.reset();
 }
 
 // The projector's theme, or the one that was asked for, comes with it and goes with it.
@@ -104,9 +112,9 @@ void Application::set_present(bool on) {
   workspace_.present.on = on;
   if (on) theme_before_ = theme_.mode;
   set_theme(on ? room_theme_ : theme_before_);
-  layout_stale_ = true;
+  deck_.reset();
   // In the other arrangement, too, what the step points at is in front, else the difference.
-  opened_by_hand_.clear();
+  deck_.forget_hand();
   const LessonModel* lesson = workspace_.lesson();
   if (!lesson) return;
   const auto& focus = lesson->step().focus;
@@ -132,8 +140,9 @@ void Application::choose_machine(std::string_view sides, const std::string& id) 
 }
 
 void Application::sweep_knob(const std::string& knob) {
-  if (!workspace_.can_sweep()) return;
-  begin_sweep(workspace_, sweep_, knob.empty() ? knob_to_sweep(workspace_, attention_) : knob);
+  if (!can_sweep(workspace_)) return;
+  begin_sweep(workspace_, deck_.states.sweep,
+              knob.empty() ? knob_to_sweep(workspace_, attention_) : knob);
   show_panel("sweep");
 }
 
@@ -142,7 +151,7 @@ void Application::return_to_lesson() {
   if (attention_before_) attention_ = *attention_before_;
   attention_before_.reset();
   if (const LessonModel* lesson = workspace_.lesson(); lesson && shows_sweep(lesson->step()))
-    workspace_.start_lesson_sweep();
+    start_lesson_sweep(workspace_);
 }
 
 void Application::select_span(const SpanRef& span) {
@@ -151,49 +160,91 @@ void Application::select_span(const SpanRef& span) {
   TimelineState& timeline = attention_.timeline;
   timeline.selected = timeline.reveal = span;
   bring_into_view(timeline, {found.start, found.end()});
-  const bool by_step = side > 0 && workspace_.playhead.by_step && workspace_.can_align_steps();
+  const bool by_step = side > 0 && workspace_.playhead.by_step && can_align_steps(workspace_);
   const auto& sides = workspace_.sides();
   const Nanos time =
       by_step ? same_step(*sides[side].view, *sides[0].view, found.start) : found.start;
-  workspace_.playhead.time = std::clamp<Nanos>(time, 0, workspace_.playhead_end());
+  workspace_.playhead.time = std::clamp<Nanos>(time, 0, playhead_end(workspace_));
   attention_.code_side = side;
 }
 
-void Application::show_me() {
-  LessonModel& lesson = *workspace_.lesson();
-  const scenario::Step& step = lesson.step();
-  const bool find = step.question && step.question->kind == scenario::QuestionKind::kFindSpan;
-  lesson.shown = true;
-  workspace_.solve();
-  if (!find && !step.focus) return;
-  const bool is_there = find ? show_answer(*step.question->span)
-                             : show_focus(*step.focus, workspace_, attention_, true);
-  if (!is_there) workspace_.notice = "The lesson points at something that this run does not have.";
-  // Being shown is not finding.
-  if (find && !lesson.progress.answer(lesson.progress.step()).committed) workspace_.skip_question();
+// ---- What is open ---------------------------------------------------------------------------
+
+void Application::look_anew() {
+  attention_ = {};
+  deck_.states.timelines.seen = {};
+  const std::vector<std::size_t> own = workspace_.sides_with_knobs();
+  if (!own.empty()) attention_.code_side = own.front();  // the one with a listing
 }
 
-// Among its neighbours, with the playhead on it, whose words tell the step and what goes on.
-bool Application::show_answer(scenario::Focus asked) {
-  const std::size_t side = asked.run == "B" ? 1 : 0;
-  const RunPointer& run = workspace_.sides()[side].run;
-  const auto meant = run ? scenario::shown_span(asked, *run) : std::nullopt;
-  if (!meant) return false;
-  const trace::Span& span = run->trace->spans()[*meant];
-  constexpr double kAround = 2;  // its length on each side, where there is so much to see
-  const auto length = static_cast<double>(std::max<Nanos>(span.duration, 1));
-  asked.pad = std::clamp((static_cast<double>(workspace_.end()) / length - 1) / 2, asked.pad,
-                         std::max(asked.pad, kAround));
-  line_up_with(asked);
-  if (!show_focus(asked, workspace_, attention_, true)) return false;
-  explained_range_ = destination(attention_.timeline);
-  put_playhead(side, span.start);
-  return true;
+void Application::copy_beside() {
+  workspace_.copy_beside();
+  look_anew();
 }
 
-void Application::put_playhead(std::size_t side, Nanos time) {
-  workspace_.playhead.time =
-      std::clamp<Nanos>(workspace_.playhead_at(side, time), 0, workspace_.playhead_end());
+void Application::replay_beside(const std::string& settings) {
+  workspace_.replay_beside(settings);
+  look_anew();
+}
+
+void Application::close_beside() {
+  workspace_.close_beside();
+  look_anew();
+}
+
+void Application::show_tour() {
+  if (workspace_.screen() == Screen::kShelf)
+    for (const scenario::Track& track :
+         scenario::course_of(workspace_.shelf.lessons(), workspace_.record.learner().records()))
+      for (const scenario::CourseEntry& entry : track.lessons)
+        if (entry.standing == scenario::Standing::kNext) run("open-lesson " + entry.lesson->id);
+  tour_.begin();
+}
+
+void Application::next_language() {
+  const std::vector<std::string> all = scenario::languages();
+  const std::string now = workspace_.shelf.language().empty() ? std::string(scenario::kEnglish)
+                                                              : workspace_.shelf.language();
+  const auto at = std::find(all.begin(), all.end(), now);
+  const bool last = at == all.end() || at + 1 == all.end();
+  const std::string next = last ? all.front() : *(at + 1);
+  workspace_.notice = "The lessons are shown in " + scenario::name_of_language(next) + ".";
+  workspace_.set_language(next);
+}
+
+void Application::open_palette() {
+  palette_ = {};
+  palette_.open = palette_.just_opened = true;
+  const std::vector<std::filesystem::path>& recent = files_.recent().files();
+  for (std::size_t i = 0; i < recent.size(); ++i) {
+    const std::filesystem::path& file = recent[i];
+    palette_.more.push_back({std::string(kOpenRecent) + std::to_string(i),
+                             "Open " + file.filename().string(), "", file.parent_path().string()});
+  }
+}
+
+// With what was copied, where that is a link.
+void Application::ask_for_link() {
+  link_sheet_.open = link_sheet_.just_opened = true;
+  const char* copied = ImGui::GetClipboardText();
+  if (copied && std::string_view(copied).starts_with(scenario::kLinkBegins))
+    link_sheet_.path = copied;
+}
+
+void Application::copy_link() {
+  const std::string link = shared_link(scenario::write_link(link_of(workspace_)));
+  ImGui::SetClipboardText(link.c_str());
+  workspace_.notice = "Copied: " + link;
+}
+
+void Application::open_link(const std::string& text) {
+  try {
+    const scenario::Link link = scenario::parse_link(text);
+    attention_ = {};
+    workspace_.open_link(link);
+  } catch (const Error& error) {
+    workspace_.notice = error.what();
+  }
 }
 
 // ---- A frame -----------------------------------------------------------------------------------
@@ -203,7 +254,7 @@ void Application::dress() {
   const float scale = (room ? window_->scale_in_a_room() : window_->scale()) * zoom_;
   if (scale == dressed_scale_) return;
   // Panels keep their size in a window that grows, and what is written in them has grown.
-  if (room && dressed_scale_ > 0) layout_stale_ = true;
+  if (room && dressed_scale_ > 0) deck_.reset();
   theme_ = make_theme(theme_.mode, scale, window_->fonts(), room);
   apply(theme_);
   window_->set_ground(theme_.ground);
@@ -243,17 +294,17 @@ void Application::advance_playhead() {
   const Nanos before = playhead.time;
   playhead.time +=
       static_cast<Nanos>(std::llround(static_cast<double>(view.end - view.start) * share));
-  const auto pause = workspace_.pause_time();
+  const auto pause = pause_time(workspace_);
   if (pause && before < *pause && playhead.time >= *pause) {
     playhead.time = *pause;
     playhead.playing = false;
     return;
   }
   const auto& range = attention_.timeline.range;
-  if (range && playhead.time >= std::min(range->end, workspace_.playhead_end()))
-    playhead.time = std::clamp<Nanos>(range->start, 0, workspace_.playhead_end());
-  if (playhead.time >= workspace_.playhead_end()) {
-    playhead.time = workspace_.playhead_end();
+  if (range && playhead.time >= std::min(range->end, playhead_end(workspace_)))
+    playhead.time = std::clamp<Nanos>(range->start, 0, playhead_end(workspace_));
+  if (playhead.time >= playhead_end(workspace_)) {
+    playhead.time = playhead_end(workspace_);
     playhead.playing = false;
   }
   // The view turns the page when the playhead leaves it.
@@ -266,12 +317,10 @@ void Application::draw() {
   dress();
   workspace_.take_reports();
   workspace_.reload_if_saved();
-  take_opened();
-  take_exported();
+  exporter_.take();
+  files_.take();
   log_.take(workspace_);
-  take_files();
-  open_next_beside();
-  animating_ = opening_.busy() || exporting_.busy();
+  animating_ = files_.reading() || exporter_.busy();
   const PanelContext shared = context();
   take_shortcuts();
   attention_.pointed_knob.clear();  // the panels tell it anew
@@ -281,23 +330,44 @@ void Application::draw() {
     draw_shelf(shared, shelf_);
   } else {
     shelf_ = {};
-    draw_panels(shared);
+    deck_.draw(shared);
   }
-  show_what_step_means();
-  show_panel_asked_for();
-  // The sheet that asked for the name is gone from this frame.
-  const bool picture_was_due = !picture_due_.empty() && picture_frames_++ > 1;
+  if (guide_.follow(asked_)) deck_.forget_hand();
+  deck_.bring_forward(window_->scheduler());
   draw_sheets(shared);
-  draw_notice();
-  draw_progress();
-  draw_opening();
-  draw_exporting();
-  if (picture_was_due) save_picture();
+  draw_foot(shared);
+  exporter_.save_picture_if_due();
   run_asked();
   workspace_.keep_answers();
   // What a thread works out is looked for, though nobody moves the mouse.
-  if (opening_.busy() || exporting_.busy())
+  if (files_.reading() || exporter_.busy())
     window_->scheduler().draw_at(RenderScheduler::Clock::now() + kBetweenLooks);
+}
+
+void Application::draw_sheets(const PanelContext& context) {
+  draw_all_parameters(context, deck_.states.knobs, attention_.all_parameters);
+  draw_palette(context, palette_);
+  draw_machine_chooser(context, machines_);
+  draw_help(context, help_open_);
+  draw_terms(context, terms_open_);
+  draw_notes(context, notes_open_);
+  draw_log(context, log_, log_open_);
+  files_.draw_sheet(context);
+  if (draw_path_sheet(context, link_sheet_, "Open a link##sheet",
+                      "One line that begins with trainscope:1, as \"Copy a link\" writes it",
+                      "Open"))
+    open_link(link_sheet_.path);
+  exporter_.draw_sheets(context, deck_.states.operations);
+  draw_tour(context, tour_);
+  if (tour_.open) window_->scheduler().request_frames(2);
+}
+
+void Application::draw_foot(const PanelContext& context) {
+  if (const auto again = notice_.tick(workspace_)) window_->scheduler().draw_at(*again);
+  notice_.draw(context, deck_.shown.lesson);
+  draw_running_sides(context);
+  files_.draw_progress(context);
+  exporter_.draw_progress(context);
 }
 
 float Application::shelf_height() const {
@@ -310,9 +380,8 @@ void Application::settle() {
     window_->begin_frame();
     draw();
     window_->end_frame();
-    const bool busy = workspace_.busy() || workspace_.outlining() || workspace_.sweep().busy() ||
-                      workspace_.revisit_busy() || opening_.busy() || beside_next_ ||
-                      exporting_.busy();
+    const bool busy = workspace_.busy() || workspace_.outlining() || workspace_.sweep.busy() ||
+                      workspace_.revisit_busy() || files_.busy() || exporter_.busy();
     quiet = busy || animating_ ? 0 : quiet + 1;
     if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -29,7 +29,7 @@ analysis::SavedRuns saved_of(const Workspace& workspace) {
   if (saved.runs.empty()) throw InputError("There is nothing to write: open a lesson or a run.");
   saved.executor = analysis::executor_of(saved.runs);
   saved.seed = saved.runs.front()->config.whole("seed");
-  saved.subject.language = workspace.language();
+  saved.subject.language = workspace.shelf.language();
   const scenario::Sides sides = workspace.current_sides();
   if (const LessonModel* lesson = workspace.lesson(); lesson && !workspace.forked())
     saved.subject = scenario::subject_of(lesson->lesson, sides);
@@ -74,7 +74,8 @@ std::string handout_of(const LessonRuns& of, bool answers, const Stopped& stoppe
 std::string answers_in(const Workspace& workspace) {
   const LessonModel* lesson = workspace.lesson();
   if (!lesson) throw InputError("Answers are to a lesson, and none is open.");
-  return scenario::write_answers(answers_of(*lesson, workspace.opened_with(), workspace.student()));
+  return scenario::write_answers(
+      answers_of(*lesson, workspace.opened_with(), workspace.record.student()));
 }
 
 }  // namespace

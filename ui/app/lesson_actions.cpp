@@ -101,7 +101,7 @@ void add_present(std::vector<Binding>& table) {
        [](Application& app) {
          const Reveal next = next_reveal(app.workspace());
          // A cause is revealed where it is seen.
-         if (next == Reveal::kCause) app.open_panel("compare");
+         if (next == Reveal::kCause) app.deck().open_by_hand("compare");
          if (next == Reveal::kSpan) return app.show_me();
          reveal_next(app.workspace());
        }});
@@ -125,7 +125,7 @@ Binding option_key(const char* id) {
           },
           [](Application& app) {
             take_option(app.workspace(), option);
-            app.workspace().choose_again(option);
+            if (Revisit* revisit = app.workspace().revisit()) revisit->choose(option);
           }};
 }
 

@@ -6,7 +6,7 @@
 #include "scenario/answers.h"
 #include "scenario/course.h"
 #include "scenario/missed.h"
-#include "ui/app/workspace.h"
+#include "ui/app/lesson_model.h"
 
 namespace trainscope::ui {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ui/app/window_link.h"
 
 namespace trainscope::ui {
 namespace {
@@ -64,12 +65,12 @@ ShownWindow::ShownWindow(const WindowRequest& request, analysis::GpuRuns::OpenDe
       session_(settings_folder()),
       kept_(write_settings(settings_)) {
   app_.set_zoom(settings_.zoom);
-  app_.set_room(settings_.room);
-  app_.workspace().set_student(request.student);
+  app_.deck().set_room(settings_.room);
+  app_.workspace().record.set_student(request.student);
   app_.workspace().set_language(request.language.empty() ? settings_.language : request.language);
   app_.workspace().keep_learner_in(settings_folder());
-  app_.keep_recent_in(settings_folder());
-  for (const fs::path& file : request.files) app_.recent().add(file);
+  app_.files().keep_recent_in(settings_folder());
+  for (const fs::path& file : request.files) app_.files().recent().add(file);
   if (request.theme) app_.set_room_theme(*request.theme);
   if (request.present) {
     app_.set_present(true);
@@ -97,7 +98,7 @@ void ShownWindow::draw_frame() {
 void ShownWindow::keep_session() {
   Workspace& workspace = app_.workspace();
   try {
-    session_.keep(workspace.can_link() ? scenario::write_link(workspace.link()) : "");
+    session_.keep(can_link(workspace) ? scenario::write_link(link_of(workspace)) : "");
   } catch (const Error& error) {
     workspace.notice = std::string("What is open cannot be kept for a crash: ") + error.what();
   }
@@ -108,8 +109,8 @@ void ShownWindow::keep_settings() {
   if (app_.workspace().present.on) return;
   settings_.theme = app_.theme_mode();
   settings_.zoom = app_.zoom();
-  settings_.language = app_.workspace().language();
-  settings_.room = app_.room().value_or(settings_.room);
+  settings_.language = app_.workspace().shelf.language();
+  settings_.room = app_.deck().room().value_or(settings_.room);
   if (std::string now = write_settings(settings_); now != kept_) {
     save_settings(settings_);
     kept_ = std::move(now);

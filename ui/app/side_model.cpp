@@ -18,7 +18,8 @@ RunPointer labelled(const RunPointer& run, const std::string& label) {
 SideModel side_of(std::size_t number, program::Config config) {
   SideModel side;
   side.label = SideModel::label_of(number);
-  side.config = std::move(config);
+  side.config = config;
+  side.opened = std::move(config);
   return side;
 }
 
@@ -30,6 +31,10 @@ bool is_imported(const SideModel& side) {
   if (!side.file.empty()) return true;
   if (side.run) return !side.run->program;
   return side.view && !side.outline;
+}
+
+bool is_measured(const SideModel& side) {
+  return side.run && trace::is_measured(*side.run->trace);
 }
 
 void show_run(SideModel& side, const RunPointer& run) {

@@ -16,6 +16,7 @@ using analysis::RunPointer;
 struct SideModel {
   std::string label;
   program::Config config;  // as the knobs stand
+  program::Config opened;  // as whoever opened it, or the lesson, has set them
   OutlinePointer outline;  // listing and lanes, known before the run
   RunPointer run;          // the last finished one
   RunPointer stepped;      // the same by its steps, where `run` is of all of it, as the other side
@@ -39,6 +40,9 @@ bool is_imported(const SideModel& side);
 
 // It carries a trace out once more: it has knobs, and no machine of ours.
 bool is_replay(const SideModel& side);
+
+// Its run was carried out on a GPU.
+bool is_measured(const SideModel& side);
 
 // Side 0 (A) or 1 (B), without a run.
 SideModel side_of(std::size_t number, program::Config config);

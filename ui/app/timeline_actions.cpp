@@ -8,7 +8,7 @@ namespace trainscope::ui {
 namespace {
 
 bool has_results(const Application& app) {
-  return app.workspace().revealed() && app.workspace().end() > 0;
+  return app.workspace().revealed() && end_of_sides(app.workspace()) > 0;
 }
 
 const TimelineState& timeline(const Application& app) {

@@ -13,7 +13,7 @@ std::size_t number_of(Side side) {
 }
 
 Nanos offset_of(const Workspace& workspace, Side side) {
-  return side == Side::kB ? workspace.offset() : 0;
+  return side == Side::kB ? workspace.playhead.offset : 0;
 }
 
 const trace::Span* selected_span(const Workspace& workspace, const TimelineState& state) {

@@ -97,7 +97,7 @@ std::string missing_in(const Application& app, const PictureRequest& request) {
   std::string layout = "layout." + request.panel;
   std::replace(layout.begin(), layout.end(), '-', '_');
   const bool asked = !request.panel.empty();
-  if (asked && (!app.has_panel(request.panel) || (find_action(layout) && !app.can(layout))))
+  if (asked && (!app.deck().has(request.panel) || (find_action(layout) && !app.can(layout))))
     return "The panel " + request.panel +
            " has nothing to show of this; the picture is without it.";
   if (request.action && !app.can(*request.action))
@@ -117,10 +117,10 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   if (request.present) app.workspace().present.reveal_all();
   if (request.playhead)
     app.workspace().playhead.time =
-        std::clamp<Nanos>(*request.playhead, 0, app.workspace().playhead_end());
+        std::clamp<Nanos>(*request.playhead, 0, playhead_end(app.workspace()));
   if (const std::string missing = missing_in(app, request); !missing.empty())
     said += (said.empty() ? "" : " ") + missing;
-  if (!request.panel.empty()) app.open_panel(request.panel);
+  if (!request.panel.empty()) app.deck().open_by_hand(request.panel);
   // The action may ask for another panel, in another place.
   app.settle();
   if (request.action) app.run(*request.action);

@@ -3,34 +3,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/run_file.h"
 #include "base/error.h"
-#include "ui/app/moment.h"
 
 namespace trainscope::ui {
 Workspace::Workspace(std::function<void()> wake, analysis::GpuRuns::OpenDevice open)
-    : worker_(std::make_unique<Worker>(wake, std::move(open))),
-      sweep_(wake),
-      watch_(std::move(wake)) {}
+    : sweep(wake), desk_(wake, std::move(open)), watch_(std::move(wake)) {}
 
 void Workspace::close() {
-  for (std::size_t slot = 0; slot < Worker::kSlots; ++slot) worker_->abandon(slot);
+  desk_.clear();
   lesson_.reset();
   watch_.watch({});
-  sides_.clear();
-  opened_.clear();
   adopted_.clear();
   fork_.reset();
   history_.clear();
   linked_ = {};
   present.begin_again();
-  sweep_.clear();
-  sweep_form_.reset();
-  kept_ = {};
+  sweep.clear();
+  sweep_form.reset();
+  record.begin();
   revisit_.prepare({});
-  kept_runs_.clear();
-  kept_so_far_ = 0;
-  offset_ = 0;
+  kept.clear();
   playhead = {};
 }
 
@@ -39,129 +31,45 @@ void Workspace::show_shelf() {
   screen_ = Screen::kShelf;
 }
 
-const std::vector<scenario::Lesson>& Workspace::shelf() {
-  if (!shelf_) {
-    shelf_.emplace();
-    try {
-      scenario::Shelf read = scenario::readable_lessons(language_);
-      *shelf_ = std::move(read.lessons);
-      if (!read.unreadable.empty()) shelf_error_ = read.unreadable.front();
-    } catch (const std::exception& error) {
-      shelf_error_ = error.what();
-    }
-  }
-  return *shelf_;
+program::Config Workspace::lesson_config(std::size_t side) const {
+  const scenario::Lesson& lesson = lesson_->lesson;
+  program::Config flags;
+  if (!record.student().empty())
+    flags.set("seed", scenario::seed_of_student(record.student(), lesson.seeds));
+  return lesson.side(SideModel::label_of(side), flags);
 }
 
 void Workspace::show_lesson(scenario::Lesson lesson) {
   close();
   screen_ = Screen::kLesson;
   lesson_ = std::make_unique<LessonModel>(std::move(lesson));
-  for (std::size_t i = 0; i < 2; ++i) {
-    sides_.push_back(side_of(i, base_config(i)));
-    worker_->outline(i, SideModel::label_of(i), sides_[i].config);
-  }
+  for (std::size_t i = 0; i < 2; ++i) desk_.outline(i, lesson_config(i));
   prepare_revisit();
   tell_translation();
   watch_lesson();
 }
 
-void Workspace::open_runs(const std::vector<RunPointer>& runs, const std::filesystem::path& file) {
-  close();
-  screen_ = Screen::kRuns;
-  Nanos end = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
-    read_run(i, runs[i], file);
-    end = std::max(end, runs[i]->trace->end());
-  }
-  playhead.time = end / 2;
-  // A recording may begin long after its clock's zero.
-  if (runs.size() == 1 && is_imported(sides_[0])) {
-    const analysis::Interval& whole = runs.front()->facts.measured.whole;
-    playhead.time = whole.start + (whole.end - whole.start) / 2;
-  }
-}
-
-void Workspace::open_trace(const std::filesystem::path& file) {
-  close();
-  screen_ = Screen::kRuns;
-  read_trace(0, file);
-}
-
-program::Config Workspace::base_config(std::size_t side) const {
-  if (side < adopted_.size()) return adopted_[side]->config;
-  if (!lesson_) return opened_[side];
-  program::Config flags;
-  if (!student_.empty())
-    flags.set("seed", scenario::seed_of_student(student_, lesson_->lesson.seeds));
-  return lesson_->lesson.side(SideModel::label_of(side), flags);
-}
-
 // ---- What comes back ---------------------------------------------------------------------------
 
 bool Workspace::take_reports() {
-  std::vector<Report> reports = worker_->reports();
-  for (Report& report : reports) take(report);
-  level();
-  const bool swept = sweep_.take();
-  if (!reports.empty()) reveal_when_done();
-  if (!busy() && end() > 0) playhead.time = std::min(playhead.time, playhead_end());
+  RunDesk::Taken taken = desk_.take();
+  if (taken.look_at) playhead.time = *taken.look_at;
+  if (!taken.notice.empty()) notice = std::move(taken.notice);
+  if (screen_ == Screen::kRuns) desk_.level();
+  const bool swept = sweep.take();
+  if (taken.any) reveal_when_done();
+  if (!busy() && end_of_sides(*this) > 0)
+    playhead.time = std::min(playhead.time, playhead_end(*this));
   begin_revisit();
   const bool asks_again = revisit_.take();
-  return !reports.empty() || swept || asks_again;
-}
-
-void Workspace::take(Report& report) {
-  if (report.slot >= sides_.size()) return;
-  SideModel& side = sides_[report.slot];
-  if (report.outline) side.outline = std::move(report.outline);
-  if (report.progress) side.progress = *report.progress;
-  if (report.view) side.view = std::move(report.view);
-  if (report.run) {
-    if (!side.file.empty() && !side.run && report.slot == 0)
-      playhead.time = report.run->facts.measured.window.start;
-    side.stepped = report.whole ? side.run : nullptr;
-    side.run = std::move(report.run);
-  }
-  if (!report.over) return;
-  side.busy = false;
-  if (!report.refusal.empty()) {
-    notice = "Nothing was measured, and what is shown stays: " + report.refusal;
-    return;
-  }
-  side.error = std::move(report.error);
-  if (!side.error.empty()) {
-    side.run = nullptr;
-    side.view = nullptr;
-  }
+  return taken.any || swept || asks_again;
 }
 
 void Workspace::cancel() {
   if (!busy()) return;
   const bool first_run = lesson_ && !lesson_->progress.revealed();
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    SideModel& side = sides_[i];
-    if (!side.busy && !first_run) continue;
-    worker_->abandon(i);
-    if (side.busy && side.progress.measuring) {
-      side.busy = false;
-      notice = "Measuring was cancelled, and what is shown stays.";
-      continue;
-    }
-    const bool stopped = std::exchange(side.busy, false);
-    side.run = nullptr;
-    side.view = nullptr;
-    if (first_run && !side.outline) worker_->outline(i, side.label, side.config);
-    if (!stopped || first_run) continue;
-    if (side.progress.opening) {
-      side.error = "Opening it was cancelled; open it again to see it.";
-      continue;
-    }
-    side.error = side.file.empty() ? "It was cancelled at " + side.progress.percent() +
-                                         ", and what there was of it is gone."
-                                   : "Reading " + side.file.filename().string() +
-                                         " was cancelled; open it again to see it.";
-  }
+  if (std::string kept_as_it_was = desk_.cancel(first_run); !kept_as_it_was.empty())
+    notice = std::move(kept_as_it_was);
   if (!first_run) return;
   lesson_->run_asked = false;
   notice = "The run was cancelled; nothing of it is kept. Run it again when you like.";
@@ -188,21 +96,11 @@ Nanos time_to_look_at(const analysis::Run& a, const analysis::Run& b) {
 void Workspace::reveal_when_done() {
   if (!lesson_ || lesson_->progress.revealed() || !lesson_->run_asked || busy()) return;
   lesson_->run_asked = false;
-  if (!sides_[0].run || !sides_[1].run) return;
+  if (!sides()[0].run || !sides()[1].run) return;
   lesson_->progress.reveal();
-  lesson_->as_run = sides_;
-  playhead.time = time_to_look_at(*sides_[0].run, *sides_[1].run);
+  lesson_->as_run = sides();
+  playhead.time = time_to_look_at(*sides()[0].run, *sides()[1].run);
   turn_as_linked();
-}
-
-bool Workspace::busy() const {
-  return std::any_of(sides_.begin(), sides_.end(), [](const SideModel& side) { return side.busy; });
-}
-
-bool Workspace::outlining() const {
-  return std::any_of(sides_.begin(), sides_.end(), [](const SideModel& side) {
-    return !side.busy && !side.outline && !side.run && side.error.empty() && side.file.empty();
-  });
 }
 
 scenario::Sides Workspace::lesson_sides() const {
@@ -214,11 +112,11 @@ scenario::Sides Workspace::lesson_sides() const {
 }
 
 scenario::Sides Workspace::current_sides() const {
-  scenario::Sides sides;
-  for (const SideModel& side : sides_)
-    if (side.run && !side.busy) sides.push_back(side.run.get());
-  if (sides.size() != sides_.size()) sides.clear();
-  return sides;
+  scenario::Sides runs;
+  for (const SideModel& side : sides())
+    if (side.run && !side.busy) runs.push_back(side.run.get());
+  if (runs.size() != sides().size()) runs.clear();
+  return runs;
 }
 
 bool Workspace::revealed() const {
@@ -244,21 +142,20 @@ bool Workspace::hides_differences() const {
 }
 
 bool Workspace::knobs_free(std::size_t side) const {
-  return screen_ != Screen::kShelf && revealed() && side < sides_.size() && sides_[side].outline &&
-         !is_imported(sides_[side]);
+  return screen_ != Screen::kShelf && revealed() && side < sides().size() &&
+         sides()[side].outline && !is_imported(sides()[side]);
 }
 
 bool Workspace::knobs_free() const {
-  const std::vector<std::size_t> sides = sides_with_knobs();
-  return !sides.empty() &&
-         std::all_of(sides.begin(), sides.end(), [&](std::size_t i) { return knobs_free(i); });
+  const std::vector<std::size_t> own = sides_with_knobs();
+  return !own.empty() && std::ranges::all_of(own, [&](std::size_t i) { return knobs_free(i); });
 }
 
 std::vector<std::size_t> Workspace::sides_with_knobs() const {
-  std::vector<std::size_t> sides;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (!is_imported(sides_[i])) sides.push_back(i);
-  return sides;
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < sides().size(); ++i)
+    if (!is_imported(sides()[i])) own.push_back(i);
+  return own;
 }
 
 // ---- Knobs -------------------------------------------------------------------------------------
@@ -271,16 +168,15 @@ void Workspace::set_knobs(std::size_t side,
                           const std::vector<std::pair<std::string, program::Value>>& values) {
   if (!knobs_free() || !knobs_free(side)) return;
   try {
-    program::Config config = sides_[side].config;
-    std::string change = sides_[side].label;
+    program::Config config = sides()[side].config;
+    std::string change = sides()[side].label;
     for (const auto& [name, value] : values) {
       config.set(name, value);
       change += "." + name;
     }
-    if (config == sides_[side].config) return;
+    if (config == sides()[side].config) return;
     remember(change);
-    sides_[side].config = std::move(config);
-    start(side);
+    desk_.carry_out(side, std::move(config));
   } catch (const Error& error) {
     notice = error.what();
   }
@@ -288,7 +184,7 @@ void Workspace::set_knobs(std::size_t side,
 
 bool Workspace::has_machines() const {
   bool any = false;
-  for (const SideModel& side : sides_) {
+  for (const SideModel& side : sides()) {
     if (is_imported(side) || is_replay(side)) continue;
     if (!side.outline && side.error.empty()) return false;
     any = true;
@@ -316,25 +212,17 @@ void Workspace::set_machine(std::size_t side, const std::string& id) {
 }
 
 bool Workspace::knobs_changed() const {
-  if (!knobs_free()) return false;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (!program::differing_knobs(sides_[i].config, base_config(i)).empty()) return true;
-  return false;
+  return knobs_free() && std::ranges::any_of(sides(), [](const SideModel& side) {
+           return !program::differing_knobs(side.config, side.opened).empty();
+         });
 }
 
 void Workspace::reset_knobs() {
   if (!knobs_changed()) return;
   remember("all knobs");
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    if (program::differing_knobs(sides_[i].config, base_config(i)).empty()) continue;
-    if (lesson_ && !lesson_->as_run.empty()) {
-      worker_->abandon(i);
-      sides_[i] = lesson_->as_run[i];
-    } else {
-      sides_[i].config = base_config(i);
-      start(i);
-    }
-  }
+  ConfigHistory::State opened;
+  for (const SideModel& side : sides()) opened.push_back(side.opened);
+  restore(opened);
 }
 
 // Not before the result: exploring would give the answer away.
@@ -344,46 +232,16 @@ bool Workspace::can_explore() const {
 
 void Workspace::explore() {
   if (!can_explore()) return;
-  fork_ = Fork{sides_, playhead, history_};
+  fork_ = Fork{sides(), playhead, history_};
   history_.clear();
 }
 
 void Workspace::return_to_lesson() {
   if (!forked()) return;
-  for (std::size_t slot = 0; slot < sides_.size(); ++slot) worker_->abandon(slot);
-  sides_ = std::move(fork_->sides);
+  desk_.put_back(std::move(fork_->sides));
   playhead = fork_->playhead;
   history_ = std::move(fork_->history);
   fork_.reset();
-}
-
-bool Workspace::can_align_steps() const {
-  return sides_.size() == 2 && std::all_of(sides_.begin(), sides_.end(), [](const auto& side) {
-           return side.view && has_steps(*side.view);
-         });
-}
-
-Nanos Workspace::playhead_of(std::size_t side) const {
-  if (side == 0) return playhead.time;
-  if (!playhead.by_step || !can_align_steps()) return std::max<Nanos>(0, playhead.time - offset_);
-  return same_step(*sides_[0].view, *sides_[side].view, playhead.time);
-}
-
-Nanos Workspace::playhead_at(std::size_t side, Nanos time) const {
-  if (side == 0) return time;
-  if (!playhead.by_step || !can_align_steps()) return time + offset_;
-  return same_step(*sides_[side].view, *sides_[0].view, time);
-}
-
-Nanos Workspace::playhead_end() const {
-  return playhead.by_step && can_align_steps() ? end_of(*sides_[0].view) : end();
-}
-
-Nanos Workspace::end() const {
-  Nanos end = 0;
-  for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (sides_[i].view) end = std::max(end, end_of(*sides_[i].view) + (i > 0 ? offset_ : 0));
-  return end;
 }
 
 }  // namespace trainscope::ui

@@ -14,7 +14,7 @@ ConfigHistory::State configs_of(const std::vector<SideModel>& sides) {
 }  // namespace
 
 void Workspace::remember(const std::string& what) {
-  history_.remember(configs_of(sides_), what);
+  history_.remember(configs_of(sides()), what);
 }
 
 bool Workspace::can_undo() const {
@@ -26,24 +26,21 @@ bool Workspace::can_redo() const {
 }
 
 void Workspace::undo() {
-  if (can_undo()) restore(*history_.undo(configs_of(sides_)));
+  if (can_undo()) restore(*history_.undo(configs_of(sides())));
 }
 
 void Workspace::redo() {
-  if (can_redo()) restore(*history_.redo(configs_of(sides_)));
+  if (can_redo()) restore(*history_.redo(configs_of(sides())));
 }
 
 // The lesson's own runs are there already; what differs from them is run again.
 void Workspace::restore(const ConfigHistory::State& configs) {
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    if (configs[i] == sides_[i].config) continue;
-    if (lesson_ && !lesson_->as_run.empty() && configs[i] == lesson_->as_run[i].config) {
-      worker_->abandon(i);
-      sides_[i] = lesson_->as_run[i];
-    } else {
-      sides_[i].config = configs[i];
-      start(i);
-    }
+  for (std::size_t i = 0; i < sides().size(); ++i) {
+    if (configs[i] == sides()[i].config) continue;
+    if (lesson_ && !lesson_->as_run.empty() && configs[i] == lesson_->as_run[i].config)
+      desk_.put_back(i, lesson_->as_run[i]);
+    else
+      desk_.carry_out(i, configs[i]);
   }
 }
 

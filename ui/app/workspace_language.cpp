@@ -9,20 +9,15 @@
 namespace trainscope::ui {
 
 void Workspace::set_language(const std::string& language) {
-  const std::string next = language == scenario::kEnglish ? "" : language;
-  if (next == language_) return;
-  language_ = next;
-  shelf_.reset();
-  shelf_error_.clear();
-  if (!lesson_) return;
+  if (!shelf.choose_language(language) || !lesson_) return;
   try {
-    scenario::Lesson again = scenario::find_lesson(lesson_->lesson.file.string(), language_);
+    scenario::Lesson again = scenario::find_lesson(lesson_->lesson.file.string(), shelf.language());
     // Answers belong to steps: another file than the one that was opened stays as it is.
     if (again.steps.size() != lesson_->lesson.steps.size()) return;
     lesson_->lesson = std::move(again);
     tell_translation();
     watch_lesson();
-    if (revisit_.begun()) revisit_.begin(language_);
+    if (revisit_.begun()) revisit_.begin(shelf.language());
   } catch (const Error& error) {
     notice = error.what();
   }
@@ -33,8 +28,8 @@ void Workspace::tell_translation() {
   const scenario::Lesson& lesson = lesson_->lesson;
   if (!lesson.translation_fault.empty()) {
     notice = "The lesson is shown in English: " + lesson.translation_fault;
-  } else if (!language_.empty() && lesson.language == scenario::kEnglish) {
-    notice = "This lesson is not there in " + scenario::name_of_language(language_) +
+  } else if (!shelf.language().empty() && lesson.language == scenario::kEnglish) {
+    notice = "This lesson is not there in " + scenario::name_of_language(shelf.language()) +
              " yet, and is shown in English.";
   } else if (lesson.untranslated > 0) {
     notice = fmt::format("{} of this lesson's texts have no translation and are in English.",

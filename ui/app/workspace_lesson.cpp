@@ -7,7 +7,6 @@
 #include "scenario/grade.h"
 #include "scenario/task_knobs.h"
 #include "scenario/wrong_span.h"
-#include "ui/app/lesson_answers.h"
 #include "ui/app/side_model.h"
 #include "ui/app/workspace.h"
 
@@ -15,30 +14,12 @@ namespace trainscope::ui {
 
 void Workspace::open_lesson(scenario::Lesson lesson) {
   show_lesson(std::move(lesson));
-  const auto answers = learner_.under_way(lesson_->lesson.id);
-  if (is_of_this(answers)) resume(*answers);
-}
-
-bool Workspace::is_of_this(const std::optional<scenario::Answers>& answers) const {
-  return answers && answers->student == student_ && answers->knobs == opened_with();
+  const auto answers = record.learner().under_way(lesson_->lesson.id);
+  if (record.is_of_this(answers, opened_with())) resume(*answers);
 }
 
 void Workspace::restart_lesson() {
   if (lesson_) show_lesson(scenario::Lesson(lesson_->lesson));
-}
-
-std::optional<Nanos> Workspace::pause_time() const {
-  if (!lesson_ || !revealed()) return std::nullopt;
-  const scenario::Step& step = lesson_->step();
-  if (step.pause_at == scenario::PauseAt::kNowhere) return std::nullopt;
-  const std::size_t side = step.focus->run == "B" ? 1 : 0;
-  if (side >= sides_.size() || !sides_[side].run || !sides_[side].view) return std::nullopt;
-  const analysis::Run& run = *sides_[side].run;
-  const auto meant = scenario::shown_span(*step.focus, run);
-  if (!meant) return std::nullopt;
-  const trace::Span& span = run.trace->spans()[*meant];
-  return playhead_at(side,
-                     step.pause_at == scenario::PauseAt::kSpanStart ? span.start : span.end());
 }
 
 namespace {
@@ -78,22 +59,13 @@ void Workspace::resume(const scenario::Answers& answers, std::optional<std::size
   lesson_->progress.resume(std::move(given), at.value_or(std::min(reached, unanswered)));
   if (lesson_->progress.step() <= run) return;
   lesson_->run_asked = true;
-  for (std::size_t i = 0; i < sides_.size(); ++i) start(i);
-}
-
-void Workspace::start(std::size_t side) {
-  sides_[side].busy = true;
-  sides_[side].progress = {};
-  sides_[side].error.clear();
-  worker_->run(side, SideModel::label_of(side), sides_[side].config);
+  for (std::size_t i = 0; i < sides().size(); ++i) desk_.start(i);
 }
 
 void Workspace::adopt(const std::vector<RunPointer>& runs) {
   adopted_ = runs;
   for (const RunPointer& run : runs) notebook.take_over(*run);
-  for (std::size_t i = 0; i < std::min(runs.size(), sides_.size()); ++i)
-    if (runs[i]->program)
-      sides_[i].outline = std::make_shared<Outline>(outline_of(*runs[i]->program, *runs[i]->trace));
+  for (std::size_t i = 0; i < std::min(runs.size(), sides().size()); ++i) desk_.expect(i, *runs[i]);
 }
 
 bool Workspace::can_run() const {
@@ -104,13 +76,11 @@ bool Workspace::can_run() const {
 void Workspace::run_lesson() {
   if (!can_run()) return;
   lesson_->run_asked = true;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    if (i < adopted_.size()) {
-      sides_[i].config = adopted_[i]->config;
-      show_run(sides_[i], adopted_[i]);
-    } else {
-      start(i);
-    }
+  for (std::size_t i = 0; i < sides().size(); ++i) {
+    if (i < adopted_.size())
+      desk_.show(i, adopted_[i]);
+    else
+      desk_.start(i);
   }
   reveal_when_done();
 }
@@ -130,16 +100,16 @@ program::Config turned(const program::Config& config, const program::Config& bas
 scenario::TurnedKnobs Workspace::opened_with() const {
   scenario::TurnedKnobs knobs;
   if (!lesson_) return knobs;
-  knobs.a = lesson_->lesson.turned(SideModel::label_of(0), base_config(0));
-  knobs.b = lesson_->lesson.turned(SideModel::label_of(1), base_config(1));
+  knobs.a = lesson_->lesson.turned(SideModel::label_of(0), sides()[0].opened);
+  knobs.b = lesson_->lesson.turned(SideModel::label_of(1), sides()[1].opened);
   return knobs;
 }
 
 scenario::TurnedKnobs Workspace::turned_knobs() const {
   scenario::TurnedKnobs knobs;
-  if (sides_.size() != 2) return knobs;
-  knobs.a = turned(sides_[0].config, base_config(0));
-  knobs.b = turned(sides_[1].config, base_config(1));
+  if (sides().size() != 2) return knobs;
+  knobs.a = turned(sides()[0].config, sides()[0].opened);
+  knobs.b = turned(sides()[1].config, sides()[1].opened);
   return knobs;
 }
 
@@ -161,22 +131,14 @@ void Workspace::note_task() {
 }
 
 void Workspace::keep_learner_in(std::filesystem::path folder) {
-  learner_ = scenario::Learner(std::move(folder));
-  if (!learner_.fault().empty()) notice = learner_.fault();
+  record.keep_in(std::move(folder));
+  if (!record.learner().fault().empty()) notice = record.learner().fault();
 }
 
 void Workspace::keep_answers() {
-  if (!lesson_ || !lesson_->kept) return;
-  const LessonModel& model = *lesson_;
-  std::size_t committed = 0;
-  for (std::size_t i = 0; i < model.progress.steps(); ++i)
-    committed += is_answered(model, i) ? 1 : 0;
-  const GivenAnswers given{committed, model.noted.steps.size(), model.progress.step(),
-                           model.progress.revealed()};
-  if (given == kept_ || (committed == 0 && model.noted.steps.empty())) return;
-  kept_ = given;
+  if (!lesson_) return;
   try {
-    learner_.keep(answers_of(model, opened_with(), student_), record_of(model), take_decided());
+    record.keep(*lesson_, opened_with(), present.on);
   } catch (const Error& error) {
     notice = std::string("Your answers could not be kept: ") + error.what();
   }
@@ -199,9 +161,9 @@ void Workspace::solve() {
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
   if (!given.reached) given.answer.skipped = given.answer.committed = true;
   ConfigHistory::State configs;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    configs.push_back(base_config(i));
-    configs.back().override_with(step.solution->of(SideModel::label_of(i)));
+  for (const SideModel& side : sides()) {
+    configs.push_back(side.opened);
+    configs.back().override_with(step.solution->of(side.label));
   }
   remember("solution");
   restore(configs);
@@ -210,19 +172,20 @@ void Workspace::solve() {
 void Workspace::next_step() {
   if (!lesson_ || forked() || !lesson_->progress.can_go_on()) return;
   note_task();
-  // What was tried on this step is taken back, so that texts and timelines agree on the next.
-  reset_knobs();
-  history_.clear();
+  leave_step();
   lesson_->progress.next();
-  lesson_->hint_shown = lesson_->shown = false;
-  lesson_->remark.clear();
 }
 
 void Workspace::previous_step() {
   if (!lesson_ || forked()) return;
+  leave_step();
+  lesson_->progress.back();
+}
+
+// What was tried on it is taken back, so that texts and timelines agree on the next.
+void Workspace::leave_step() {
   reset_knobs();
   history_.clear();
-  lesson_->progress.back();
   lesson_->hint_shown = lesson_->shown = false;
   lesson_->remark.clear();
 }
@@ -234,16 +197,16 @@ void Workspace::skip_question() {
 }
 
 void Workspace::select_span(std::size_t side, trace::SpanId span) {
-  if (!lesson_ || forked() || side >= sides_.size() || !sides_[side].view) return;
+  if (!lesson_ || forked() || side >= sides().size() || !sides()[side].view) return;
   // A run under way is not yet the one that the question is about.
-  if (!sides_[side].run || sides_[side].run->trace != sides_[side].view->trace) return;
+  if (!sides()[side].run || sides()[side].run->trace != sides()[side].view->trace) return;
   const auto& question = lesson_->step().question;
   if (!question || question->kind != scenario::QuestionKind::kFindSpan) return;
   if (lesson_->progress.answer(lesson_->progress.step()).committed) return;
-  const trace::Trace& trace = *sides_[side].view->trace;
+  const trace::Trace& trace = *sides()[side].view->trace;
   const trace::Span& chosen = trace.spans()[span];
   const std::string& lane = trace.lanes()[chosen.lane].name;
-  const bool right = lesson_->progress.select_span(*sides_[side].run, span);
+  const bool right = lesson_->progress.select_span(*sides()[side].run, span);
   if (right)
     lesson_->noted.at(lesson_->step().id).span =
         scenario::ChosenSpan{SideModel::label_of(side), lane, trace.name(chosen), chosen.start};
@@ -253,7 +216,7 @@ void Workspace::select_span(std::size_t side, trace::SpanId span) {
       right ? ""
             : SideModel::label_of(side) + ", " + lane + ": \"" + trace.name(chosen) + "\"" + line +
                   ". " +
-                  scenario::wrong_span(lesson_->lesson, *question->span, *sides_[side].run, span);
+                  scenario::wrong_span(lesson_->lesson, *question->span, *sides()[side].run, span);
 }
 
 }  // namespace trainscope::ui

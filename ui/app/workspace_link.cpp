@@ -1,4 +1,4 @@
-// What is on the screen as a link, and back.
+// What a link means, on the screen.
 
 #include <algorithm>
 #include <utility>
@@ -20,38 +20,12 @@ std::size_t step_of(const scenario::Link& link, const Lesson& lesson) {
 
 }  // namespace
 
-bool Workspace::can_link() const {
-  return screen_ != Screen::kShelf && !sides_.empty() &&
-         std::all_of(sides_.begin(), sides_.end(),
-                     [](const SideModel& side) { return side.file.empty() && side.outline; });
-}
-
-scenario::Link Workspace::link() const {
-  scenario::Link link;
-  if (!can_link()) return link;
-  if (lesson_) {
-    link.lesson = lesson_->lesson.id;
-    link.step = lesson_->progress.step() + 1;
-  }
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    const program::Config& config = sides_[i].config;
-    program::Config& knobs = i == 0 ? link.knobs.a : link.knobs.b;
-    if (lesson_) {
-      knobs = lesson_->lesson.turned(SideModel::label_of(i), config);
-      continue;
-    }
-    for (const std::string& name : program::differing_knobs(config, program::Config()))
-      knobs.set(name, config.value(name));
-  }
-  return link;
-}
-
 void Workspace::open_link(const scenario::Link& link) {
   try {
     if (link.lesson.empty())
       open_configs(link);
     else
-      open_lesson_at(scenario::find_lesson(link.lesson, language_), link);
+      open_lesson_at(scenario::find_lesson(link.lesson, shelf.language()), link);
   } catch (const Error& error) {
     notice = error.what();
   }
@@ -62,8 +36,10 @@ void Workspace::open_configs(const scenario::Link& link) {
   close();
   screen_ = Screen::kRuns;
   const bool two = !link.knobs.b.values().empty() && !(link.knobs.a == link.knobs.b);
-  for (std::size_t i = 0; i < (two ? 2 : 1); ++i)
-    run_config(i, i == 0 ? link.knobs.a : link.knobs.b);
+  for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {
+    desk_.outline(i, i == 0 ? link.knobs.a : link.knobs.b);
+    desk_.start(i);
+  }
 }
 
 // Questions are as the learner answered them in an attempt of their own. One that is finished is
@@ -71,10 +47,10 @@ void Workspace::open_configs(const scenario::Link& link) {
 void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
   const std::size_t step = step_of(link, lesson);
   show_lesson(std::move(lesson));
-  std::optional<scenario::Answers> own = learner_.under_way(lesson_->lesson.id);
-  if (!is_of_this(own)) {
-    own = learner_.finished(lesson_->lesson.id);
-    lesson_->kept = !is_of_this(own);
+  std::optional<scenario::Answers> own = record.learner().under_way(lesson_->lesson.id);
+  if (!record.is_of_this(own, opened_with())) {
+    own = record.learner().finished(lesson_->lesson.id);
+    lesson_->kept = !record.is_of_this(own, opened_with());
     if (lesson_->kept || present.on) own.reset();
     if (!lesson_->kept && !present.on)
       notice = lesson_->lesson.say(
@@ -87,18 +63,17 @@ void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
 // Once the lesson's own runs are there, what the link turned is turned.
 void Workspace::turn_as_linked() {
   const scenario::TurnedKnobs knobs = std::exchange(linked_, {});
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
+  for (std::size_t i = 0; i < sides().size(); ++i) {
     const program::Config& linked = i == 0 ? knobs.a : knobs.b;
-    program::Config config = sides_[i].config;
+    program::Config config = sides()[i].config;
     // With the seed of who sent it comes what that seed draws.
     if (lesson_ && linked.is_set("seed"))
       config = lesson_->lesson.side(SideModel::label_of(i), linked);
     else
       config.override_with(linked);
-    if (config == sides_[i].config) continue;
+    if (config == sides()[i].config) continue;
     remember("link");
-    sides_[i].config = std::move(config);
-    start(i);
+    desk_.carry_out(i, std::move(config));
   }
 }
 

@@ -32,14 +32,14 @@ bool same_course(const scenario::Lesson& a, const scenario::Lesson& b) {
 void Workspace::watch_lesson() {
   const std::filesystem::path& file = lesson_->lesson.file;
   std::vector<std::filesystem::path> files{file};
-  if (!language_.empty()) files.push_back(scenario::sidecar_of(file, language_));
+  if (!shelf.language().empty()) files.push_back(scenario::sidecar_of(file, shelf.language()));
   watch_.watch(std::move(files));
 }
 
 void Workspace::reload_if_saved() {
   if (!lesson_ || forked() || busy() || !watch_.take_change()) return;
   try {
-    reload(scenario::find_lesson(lesson_->lesson.file.string(), language_));
+    reload(scenario::find_lesson(lesson_->lesson.file.string(), shelf.language()));
   } catch (const Error& error) {
     // What was last read stands.
     lesson_->fault = error.what();
@@ -55,7 +55,7 @@ void Workspace::reload(scenario::Lesson again) {
     notice = "The lesson was read again.";
     return;
   }
-  const scenario::Answers answers = answers_of(*lesson_, opened_with(), student_);
+  const scenario::Answers answers = answers_of(*lesson_, opened_with(), record.student());
   const std::string here = lesson_->step().id;
   const std::size_t number = lesson_->progress.step();
   const bool kept = lesson_->kept;

@@ -125,7 +125,7 @@ std::uint16_t lit_line(const Workspace& workspace, const Attention& attention) {
   if (chosen.span < view.trace->spans().size() && static_cast<std::size_t>(chosen.side) == side)
     return view.trace->spans()[chosen.span].line;
   if (attention.focused_line > 0 && attention.focused_side == side) return attention.focused_line;
-  return line_at(view, workspace.playhead_of(side));
+  return line_at(view, playhead_of(workspace, side));
 }
 
 void draw_code(const PanelContext& context, const char* name, bool* open) {

@@ -312,7 +312,7 @@ void draw_sides(const PanelContext& context, CopyPathPanel& panel) {
   std::vector<std::pair<const CopyPath*, PathState>> states;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const CopyPath* path = known ? path_of(panel, i, sides[i]) : nullptr;
-    const Nanos time = context.workspace.playhead_of(i);
+    const Nanos time = playhead_of(context.workspace, i);
     states.emplace_back(path, path ? path->at(time) : PathState{});
   }
   const Shape shape = shape_of(states, stacked);

@@ -180,7 +180,7 @@ void draw_details(const PanelContext& context, bool tall) {
   const Theme& theme = context.theme;
   const Chosen chosen = chosen_span(context);
   if (!chosen.span) {
-    const bool any = context.workspace.end() > 0 && context.workspace.revealed();
+    const bool any = end_of_sides(context.workspace) > 0 && context.workspace.revealed();
     text(theme.font.text, theme.size.label, theme.faint,
          any ? "Click a span in the timelines to see what it is and what it waited for."
              : "What a span is, and what it waited for, stands here after the run.",

@@ -279,8 +279,8 @@ void draw_strip(const SideView& view, const Box& box) {
   const auto moved = draw_step_strip(view.context.theme, "##step", box, strip, view.time);
   if (!moved) return;
   Workspace& workspace = view.context.workspace;
-  const Nanos offset = view.side > 0 ? workspace.offset() : 0;
-  workspace.playhead.time = std::clamp<Nanos>(*moved + offset, 0, workspace.playhead_end());
+  const Nanos offset = view.side > 0 ? workspace.playhead.offset : 0;
+  workspace.playhead.time = std::clamp<Nanos>(*moved + offset, 0, playhead_end(workspace));
 }
 
 // Of the stages of a pipeline, or the units of FSDP.
@@ -379,7 +379,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   std::vector<SideView> shown;
   for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
     if (FlowFacts* facts = facts_of(context, panel, i))
-      shown.push_back({context, panel.sides[i], *facts, i, context.workspace.playhead_of(i)});
+      shown.push_back({context, panel.sides[i], *facts, i, playhead_of(context.workspace, i)});
   Box room = padded_room(theme, theme.px(8), theme.px(12));
   if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
   if (shown.empty()) return draw_nothing(context, panel, room);

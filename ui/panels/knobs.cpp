@@ -9,6 +9,7 @@
 
 #include "base/letters.h"
 #include "program/idle_knobs.h"
+#include "ui/app/sweeping.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/knob_control.h"
 #include "ui/panels/markdown.h"
@@ -45,7 +46,7 @@ int rank_of(const scenario::Step& step, const Knob& knob) {
 void sweep_link(const PanelContext& context, const Knob& knob, const Box& line) {
   const bool hovered = ImGui::IsMouseHoveringRect(line.min, line.max) && ImGui::IsWindowHovered();
   if (hovered) context.attention.pointed_knob = knob.name;
-  if (!context.workspace.can_sweep()) return;
+  if (!can_sweep(context.workspace)) return;
   const Theme& theme = context.theme;
   const char* words = "sweep";
   const float width = text_size(theme.font.text, theme.size.label, words).x;

@@ -55,8 +55,8 @@ void offer_prerequisite(const PanelContext& context, float right) {
   Workspace& workspace = context.workspace;
   const LessonModel& model = *workspace.lesson();
   if (!model.shown || workspace.present.on) return;
-  const auto [before, again] =
-      prerequisite_of(model.lesson, workspace.shelf(), workspace.learner().records());
+  const auto [before, again] = prerequisite_of(model.lesson, workspace.shelf.lessons(),
+                                               workspace.record.learner().records());
   if (!before) return;
   const Theme& theme = context.theme;
   const std::string words =

@@ -43,7 +43,7 @@ std::vector<ShownLoss> shown_sides(const Workspace& workspace, LossPanel& panel)
   for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
     const LossCurve* curve =
         curve_of(panel.sides[i], workspace.sides()[i], shown_trace(workspace, i, "loss"));
-    const Nanos playhead = workspace.playhead_of(i);
+    const Nanos playhead = playhead_of(workspace, i);
     if (curve) shown.push_back({i, curve, playhead, curve->step_at(playhead)});
   }
   return shown;

@@ -260,7 +260,7 @@ void move_playhead(const PanelContext& context, const std::vector<ShownLoss>& sh
   const Nanos time =
       over_time ? static_cast<Nanos>(std::max(x, 0.0))
                 : curve.time[static_cast<std::size_t>(std::clamp(std::round(x), 0.0, last))];
-  workspace.playhead.time = std::clamp<Nanos>(time, 0, workspace.playhead_end());
+  workspace.playhead.time = std::clamp<Nanos>(time, 0, playhead_end(workspace));
 }
 
 // ---- The target ---------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ LossScalingPanel::Read* read_side(const Workspace& workspace, LossScalingPanel& 
     read.powers.clear();
     for (const double scale : read.history.scale) read.powers.push_back(std::log2(scale));
   }
-  const Nanos time = workspace.playhead_of(side);
+  const Nanos time = playhead_of(workspace, side);
   if (read.time != time) {
     read.time = time;
     read.state = analysis::scaling_at(*trace, time);
@@ -245,7 +245,7 @@ void draw_scale(const PanelContext& context, LossScalingPanel& panel, std::size_
       const auto at = static_cast<std::uint32_t>(std::clamp(std::round(step), 0.0, last));
       Workspace& workspace = context.workspace;
       workspace.playhead.time =
-          std::clamp<Nanos>(read.trace->steps()[at].time, 0, workspace.playhead_end());
+          std::clamp<Nanos>(read.trace->steps()[at].time, 0, playhead_end(workspace));
     }
     end_chart();
   }

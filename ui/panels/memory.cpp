@@ -74,7 +74,7 @@ TimeRange shown_range(const PanelContext& context, const MemoryPanel& panel,
   const auto& steps = facts.history.steps();
   if (panel.whole || !has_more_than_shown(facts)) {
     const TimeRange& view = context.attention.timeline.view;
-    const Nanos offset = side > 0 ? context.workspace.offset() : 0;
+    const Nanos offset = side > 0 ? context.workspace.playhead.offset : 0;
     if (view.end > view.start) return {view.start - offset, view.end - offset};
     return {0, std::max<Nanos>(facts.trace->end(), 1)};
   }
@@ -219,7 +219,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const bool trying = panel.sides[side].fit.busy();
   const Places places = places_in(theme, box, facts, fit || trying);
   MemoryChart chart;
-  chart.playhead = workspace.playhead_of(side);
+  chart.playhead = playhead_of(workspace, side);
   chart.by_change = scale.by_change;
   chart.highest = scale.highest;
   chart.range = shown_range(context, panel, facts, side, chart.playhead);
@@ -232,8 +232,8 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   Nanos time = 0;
   if (places.chart.width() > 0 && paint_memory_chart(theme, "##memory", places.chart, facts.history,
                                                      chart, facts.columns, time))
-    workspace.playhead.time =
-        std::clamp<Nanos>(time + (side > 0 ? workspace.offset() : 0), 0, workspace.playhead_end());
+    workspace.playhead.time = std::clamp<Nanos>(time + (side > 0 ? workspace.playhead.offset : 0),
+                                                0, playhead_end(workspace));
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, facts.columns, *facts.trace, facts.history, facts.at_peak);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);

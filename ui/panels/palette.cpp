@@ -43,7 +43,7 @@ void action_row(const PanelContext& context, const ActionInfo& action, bool chos
 void draw_list(const PanelContext& context, PalettePanel& panel) {
   const auto lessons = panel.words.empty()
                            ? std::vector<ActionInfo>()
-                           : matching_lessons(context.workspace.shelf(), panel.words);
+                           : matching_lessons(context.workspace.shelf.lessons(), panel.words);
   auto list = matching_actions(panel.words, panel.more, lessons);
   // What can be done now comes first.
   std::stable_partition(list.begin(), list.end(),

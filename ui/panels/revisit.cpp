@@ -27,7 +27,7 @@ void draw_options(const PanelContext& context, const scenario::Lesson& lesson,
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
   for (const OptionCard& option : card.options)
     if (option_card(context.theme, lesson, option, card.open))
-      context.workspace.choose_again(option.number);
+      context.workspace.revisit()->choose(option.number);
   ImGui::PopStyleVar();
 }
 
@@ -39,7 +39,7 @@ void draw_open(const PanelContext& context, const scenario::Lesson& lesson) {
     workspace.answer_again();
   ImGui::SameLine(0, theme.px(6));
   if (button(theme, lesson.say("Not now").c_str(), ButtonKind::kLink))
-    workspace.set_revisit_aside();
+    workspace.revisit()->set_aside();
 }
 
 void draw_answered(const PanelContext& context, const scenario::Lesson& lesson,

@@ -27,8 +27,8 @@ std::vector<Shown> shown_runs(const Workspace& workspace) {
   std::vector<Shown> list;
   for (const SideModel& side : workspace.sides())
     if (side.run && side.view) list.push_back({side.label, side.run, side.view, std::nullopt});
-  for (std::size_t i = 0; i < workspace.kept().size(); ++i) {
-    const KeptRun& kept = workspace.kept()[i];
+  for (std::size_t i = 0; i < workspace.kept.all().size(); ++i) {
+    const KeptRun& kept = workspace.kept.all()[i];
     list.push_back({kept.name, kept.run, kept.view, i});
   }
   return list;
@@ -248,8 +248,8 @@ void draw_body(const PanelContext& context, RunsPanel& panel) {
 }
 
 std::string head_words(const Workspace& workspace) {
-  if (workspace.kept().empty()) return "K keeps B's run, Shift+K A's";
-  return fmt::format("{} of {} kept", workspace.kept().size(), Workspace::kMostKept);
+  if (workspace.kept.all().empty()) return "K keeps B's run, Shift+K A's";
+  return fmt::format("{} of {} kept", workspace.kept.all().size(), KeptRuns::kMost);
 }
 
 }  // namespace

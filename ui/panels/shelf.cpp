@@ -289,7 +289,7 @@ void draw_found(const PanelContext& context, const ShelfWords& say,
   if (found.empty())
     text(context.theme.font.text, context.theme.size.text, context.theme.muted,
          say("No lesson is about that."));
-  const auto best = scenario::lessons_about(context.workspace.shelf(), words);
+  const auto best = scenario::lessons_about(context.workspace.shelf.lessons(), words);
   if (enter && !best.empty()) context.ask("open-lesson " + best.front()->id);
 }
 
@@ -320,26 +320,26 @@ void draw_shelf(const PanelContext& context, ShelfPanel& panel) {
   const float width = std::min(room - 2 * theme.px(24), theme.px(1340));
   ImGui::SetCursorPos({ImGui::GetCursorPosX() + (room - width) / 2, theme.px(44)});
   ImGui::BeginGroup();
-  const auto& lessons = context.workspace.shelf();
+  const auto& lessons = context.workspace.shelf.lessons();
   const std::vector<scenario::Track> tracks =
-      tracks_of(lessons, context.workspace.learner().records());
+      tracks_of(lessons, context.workspace.record.learner().records());
   const ShelfWords say(lessons);
   const std::string heading = say("Lessons");
   const ImVec2 title = ImGui::GetCursorScreenPos();
   if (!lessons.empty())
     draw_so_far(theme, say, so_far(say, tracks),
-                scenario::to_revisit(context.workspace.learner().missed(), lessons),
+                scenario::to_revisit(context.workspace.record.learner().missed(), lessons),
                 title.x + text_size(theme.font.strong, theme.size.figure, heading).x + theme.px(16),
                 title.x + width, title.y + theme.size.figure * 0.6F);
   text(theme.font.strong, theme.size.figure, theme.text, heading);
   const bool enter = draw_lead(theme, say, panel, width);
   ImGui::Dummy({0, theme.px(10)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(8)));
-  if (!context.workspace.shelf_error().empty()) {
+  if (!context.workspace.shelf.error().empty()) {
     ImGui::BeginChild("##fault", {width, 0}, ImGuiChildFlags_AutoResizeY);
     notice_card(theme, Tone::kBad,
                 lessons.empty() ? "The lessons could not be read" : "A lesson could not be read",
-                context.workspace.shelf_error());
+                context.workspace.shelf.error());
     ImGui::EndChild();
   } else if (lessons.empty()) {
     text(theme.font.text, theme.size.text, theme.muted, "There are no lessons here.");

@@ -48,7 +48,7 @@ const PlacedKernel* kernel_shown(const PanelContext& context, const SideFacts& f
     const auto found = std::ranges::find(facts.kernels, of_interest.span, &PlacedKernel::span);
     if (found != facts.kernels.end()) return &*found;
   }
-  const Nanos time = context.workspace.playhead_of(side);
+  const Nanos time = playhead_of(context.workspace, side);
   const auto after = std::ranges::upper_bound(facts.kernels, time, {}, &PlacedKernel::time);
   return after == facts.kernels.begin() ? &facts.kernels.front() : &*std::prev(after);
 }

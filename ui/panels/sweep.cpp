@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ui/app/sweeping.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/side_data.h"
@@ -20,7 +21,7 @@ using scenario::SweepPoint;
 void try_start(Workspace& workspace, SweepPanel& panel) {
   panel.error.clear();
   try {
-    workspace.start_sweep(panel.form);
+    start_sweep(workspace, panel.form);
   } catch (const Error& error) {
     panel.error = error.what();
   }
@@ -28,7 +29,7 @@ void try_start(Workspace& workspace, SweepPanel& panel) {
 
 // The form follows what was started elsewhere: by the lesson, by a knob.
 void follow(const Workspace& workspace, const Attention& attention, SweepPanel& panel) {
-  const auto& form = workspace.sweep_form();
+  const auto& form = workspace.sweep_form;
   if (form && !panel.asked) {
     panel.form = *form;
     panel.begun = true;
@@ -76,7 +77,7 @@ void draw_progress(const PanelContext& context, const SweepModel& model) {
 // The line above the chart while the fields are folded away.
 void draw_summary_line(const PanelContext& context, SweepPanel& panel) {
   const Theme& theme = context.theme;
-  const auto& sweep = context.workspace.sweep().sweep();
+  const auto& sweep = context.workspace.sweep.sweep();
   const analysis::Metric* metric = sweep ? metric_of(panel.form, *sweep) : nullptr;
   const std::string title = sweep ? sweep_title(*sweep, metric) : "";
   const float kept = theme.px(80);
@@ -90,12 +91,12 @@ void draw_summary_line(const PanelContext& context, SweepPanel& panel) {
 void draw_notes(const PanelContext& context, SweepPanel& panel) {
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
-  const SweepModel& model = workspace.sweep();
+  const SweepModel& model = workspace.sweep;
   if (!panel.error.empty()) text(theme.font.text, theme.size.small, theme.bad, panel.error, true);
   if (!model.error().empty())
     text(theme.font.text, theme.size.small, theme.bad, model.error(), true);
   if (!model.sweep()) return;
-  if (is_stale(*model.sweep(), model.sides(), workspace.labelled_configs())) {
+  if (is_stale(*model.sweep(), model.sides(), labelled_configs(workspace))) {
     line_words(theme, theme.font.text, theme.warn, "Other knobs were turned since.");
     ImGui::SameLine(0, theme.px(4));
     if (button(theme, "Sweep again", ButtonKind::kLink)) try_start(workspace, panel);
@@ -113,7 +114,7 @@ void draw_notes(const PanelContext& context, SweepPanel& panel) {
 // All sides' values at a point, and what a click does.
 void draw_card(const PanelContext& context, const analysis::Metric& metric, std::size_t point) {
   const Theme& theme = context.theme;
-  const Sweep& sweep = *context.workspace.sweep().sweep();
+  const Sweep& sweep = *context.workspace.sweep.sweep();
   const bool pair = context.workspace.sides_with_knobs().size() == 2;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
   if (ImGui::BeginTooltip()) {
@@ -160,8 +161,8 @@ void point_items(const PanelContext& context, const analysis::Metric& metric,
 
 std::vector<program::Config> present_configs(const Workspace& workspace) {
   std::vector<program::Config> configs;
-  if (workspace.labelled_configs().size() < 2) return configs;  // one run needs no letter
-  for (const auto& [label, config] : workspace.labelled_configs()) configs.push_back(config);
+  if (labelled_configs(workspace).size() < 2) return configs;  // one run needs no letter
+  for (const auto& [label, config] : labelled_configs(workspace)) configs.push_back(config);
   return configs;
 }
 
@@ -183,7 +184,7 @@ void draw_legend(const Theme& theme, const SweepModel& model, const Box& box) {
 
 void draw_chart(const PanelContext& context, const SweepPanel& panel, const Box& box) {
   const Theme& theme = context.theme;
-  const SweepModel& model = context.workspace.sweep();
+  const SweepModel& model = context.workspace.sweep;
   const Sweep& sweep = *model.sweep();
   const analysis::Metric* metric = metric_of(panel.form, sweep);
   if (!metric || box.height() < theme.px(86) || box.width() < theme.px(200)) {
@@ -228,7 +229,7 @@ void draw_empty(const Theme& theme) {
 void draw_body(const PanelContext& context, SweepPanel& panel) {
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
-  const SweepModel& model = workspace.sweep();
+  const SweepModel& model = workspace.sweep;
   if (panel.editing) {
     if (draw_sweep_fields(context, panel)) try_start(workspace, panel);
   } else {
@@ -279,7 +280,7 @@ void draw_sweep_panel(const PanelContext& context, SweepPanel& panel, const char
                       const char* beside, bool* open) {
   const Theme& theme = context.theme;
   follow(context.workspace, context.attention, panel);
-  PanelOptions options = chart_panel(beside, open, progress_of(context.workspace.sweep()));
+  PanelOptions options = chart_panel(beside, open, progress_of(context.workspace.sweep));
   if (begin_panel(theme, name, options)) {
     ImGui::SetCursorPos({theme.size.pad, theme.px(8)});
     const ImVec2 room = ImGui::GetContentRegionAvail();

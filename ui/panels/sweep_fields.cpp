@@ -86,7 +86,7 @@ bool values_field(const Theme& theme, const char* id, float width, std::string& 
 // The metrics that the runs have; before there are any, all.
 std::vector<const analysis::Metric*> metrics_to_choose(const Workspace& workspace) {
   std::vector<const analysis::Metric*> list;
-  if (workspace.sweep().sweep()) list = scenario::metrics_of(*workspace.sweep().sweep());
+  if (workspace.sweep.sweep()) list = scenario::metrics_of(*workspace.sweep.sweep());
   if (!list.empty()) return list;
   for (const analysis::Metric& metric : analysis::metrics()) list.push_back(&metric);
   return list;
@@ -94,7 +94,7 @@ std::vector<const analysis::Metric*> metrics_to_choose(const Workspace& workspac
 
 void metric_list(const PanelContext& context, SweepPanel& panel, float width) {
   const Theme& theme = context.theme;
-  const auto& sweep = context.workspace.sweep().sweep();
+  const auto& sweep = context.workspace.sweep.sweep();
   const analysis::Metric* now = sweep ? metric_of(panel.form, *sweep) : nullptr;
   if (!panel.form.metric.empty()) now = &analysis::find_metric(panel.form.metric);
   ImGui::SetNextItemWidth(width);

@@ -44,7 +44,7 @@ void head_link(const PanelContext& context, ImVec2 right_middle, const char* act
 std::string alignment_words(const PanelContext& context) {
   const bool by_step = context.can("play.align") && context.workspace.playhead.by_step;
   std::string words = by_step ? "A and B aligned by step" : "A and B aligned by time";
-  if (const Nanos offset = context.workspace.offset(); offset != 0)
+  if (const Nanos offset = context.workspace.playhead.offset; offset != 0)
     words += ", B " + format_nanos(std::abs(static_cast<double>(offset))) +
              (offset > 0 ? " later" : " earlier");
   return words;

@@ -14,13 +14,13 @@ namespace {
 void follow(const PanelContext& context, const TimelineEvents& events) {
   Workspace& workspace = context.workspace;
   if (events.playhead)
-    workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, workspace.playhead_end());
+    workspace.playhead.time = std::clamp<Nanos>(*events.playhead, 0, playhead_end(workspace));
   if (events.selected && events.selected->span != trace::kNone) {
     context.attention.code_side = static_cast<std::size_t>(events.selected->side);
     context.attention.tab_to_show = "code";
     workspace.select_span(static_cast<std::size_t>(events.selected->side), events.selected->span);
   }
-  if (events.moved != 0) workspace.set_offset(workspace.offset() + events.moved);
+  if (events.moved != 0) set_offset(workspace, workspace.playhead.offset + events.moved);
   if (events.note) {
     context.attention.notes = {};
     context.attention.notes.selected = *events.note;

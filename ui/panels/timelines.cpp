@@ -164,7 +164,7 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (!shows_spans(workspace, side)) return out;
   out.trace = side.view->trace.get();
   out.index = &side.view->index;
-  out.offset = number > 0 ? workspace.offset() : 0;
+  out.offset = number > 0 ? workspace.playhead.offset : 0;
   out.draw = &side.view->draw;
   out.limits = limits_of(side);
   choose_lanes(out, workspace, number, attention);
@@ -189,16 +189,16 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
 }
 
 void add_playhead(TimelineInput& input, const Workspace& workspace) {
-  if (!workspace.revealed() || workspace.end() == 0) return;
+  if (!workspace.revealed() || end_of_sides(workspace) == 0) return;
   input.playhead = workspace.playhead.time;
-  const bool by_step = workspace.playhead.by_step && workspace.can_align_steps();
+  const bool by_step = workspace.playhead.by_step && can_align_steps(workspace);
   for (std::size_t i = 0; i < workspace.sides().size(); ++i) {
     const SideModel& side = workspace.sides()[i];
-    if (by_step) input.sides[i].playhead = workspace.playhead_of(i);
+    if (by_step) input.sides[i].playhead = playhead_of(workspace, i);
     if (!side.view) continue;
     if (!input.playhead_text.empty()) input.playhead_text += "    ";
     if (workspace.sides().size() > 1) input.playhead_text += side.label + ": ";
-    input.playhead_text += state_at(*side.view, workspace.playhead_of(i));
+    input.playhead_text += state_at(*side.view, playhead_of(workspace, i));
   }
 }
 
@@ -343,7 +343,7 @@ bool show_focused_span(const scenario::Focus& focus, const Workspace& workspace,
   const auto meant = scenario::shown_span(focus, run);
   if (!meant) return false;
   const trace::Span& span = run.trace->spans()[*meant];
-  const Nanos offset = side > 0 ? workspace.offset() : 0;
+  const Nanos offset = side > 0 ? workspace.playhead.offset : 0;
   show_range(attention.timeline, {span.start + offset, span.end() + offset}, focus.pad);
   attention.timeline.reveal = {static_cast<Side>(side), *meant};
   if (select) attention.timeline.selected = attention.timeline.reveal;

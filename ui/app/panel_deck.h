@@ -1,0 +1,107 @@
+// The window's panels: which are drawn, where there is something to show in them, and which of
+// those that share a place is in front.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ui/app/layout.h"
+#include "ui/app/scheduler.h"
+#include "ui/panels/compare.h"
+#include "ui/panels/context.h"
+#include "ui/panels/copy_path.h"
+#include "ui/panels/gradient_flow.h"
+#include "ui/panels/knobs.h"
+#include "ui/panels/lesson.h"
+#include "ui/panels/loss.h"
+#include "ui/panels/loss_scaling.h"
+#include "ui/panels/memory.h"
+#include "ui/panels/operations.h"
+#include "ui/panels/roofline.h"
+#include "ui/panels/runs.h"
+#include "ui/panels/sm_array.h"
+#include "ui/panels/summary.h"
+#include "ui/panels/sweep.h"
+#include "ui/panels/timelines.h"
+
+namespace trainscope::ui {
+
+// What each panel remembers from one frame to the next.
+struct PanelStates {
+  TimelinesPanel timelines;
+  LessonPanel lesson;
+  KnobsPanel knobs;
+  ComparePanel compare;
+  SummaryPanel summary;
+  CopyPathPanel copy_path;
+  LossPanel loss;
+  LossScalingPanel loss_scaling;
+  MemoryPanel memory;
+  SmArrayPanel sm_array;
+  GradientFlowPanel gradient_flow;
+  RooflinePanel roofline;
+  OperationsPanel operations;
+  RunsPanel runs;
+  SweepPanel sweep;
+};
+
+// Panels are named as lessons name them: "knobs", "copy-path".
+class PanelDeck {
+ public:
+  PanelDeck(Workspace& workspace, Attention& attention)
+      : workspace_(workspace), attention_(attention) {}
+
+  PanelStates states;
+  PanelsOpen shown;
+
+  void draw(const PanelContext& context);
+  // Those that were asked for (Attention::asked_panel). Once the panels have been drawn: only then
+  // they have a place.
+  void bring_forward(RenderScheduler& scheduler);
+
+  // Whether what is on the screen can have a panel of that name, open or not.
+  bool has(std::string_view name) const;
+  // As a person does: in front of a room it is looked at, and has the room for that.
+  void open_by_hand(const std::string& name);
+  // Away when it is in front, else open and to the front.
+  void toggle(const std::string& name);
+  // What was opened by hand is of a step that is left.
+  void forget_hand() { opened_by_hand_.clear(); }
+
+  // Every panel goes back to its place.
+  void reset() { stale_ = true; }
+  // What the arrangement was made for; unknown at first.
+  std::optional<Room> room() const { return room_; }
+  void set_room(Room room) { room_ = room; }
+
+ private:
+  void note_chosen_panel();
+  void dock(const PanelContext& context, Arrangement arrangement, Room room);
+  void draw_single(const PanelContext& context);
+  void draw_tools(const PanelContext& context, Room room);
+  void draw_for_a_room(const PanelContext& context);
+  // Those that there is something to show in: training, memory, blocks on SMs.
+  void draw_states(const PanelContext& context, bool single);
+
+  Workspace& workspace_;
+  Attention& attention_;
+  // What a lecturer has opened in a room, on that step: it is looked at as what a step points at.
+  std::string opened_by_hand_;
+  bool stale_ = false;
+  // What is below the timelines wanted room, by arrangement, when that was last drawn.
+  std::array<std::optional<bool>, 4> wanted_room_;
+  std::optional<Room> room_;
+};
+
+// The one in front below the timelines, whoever has opened it; knobs go with their step.
+std::string panel_in_front(const Workspace& workspace);
+
+// It shows a picture: few rows of words or sliders are read in less room.
+bool has_picture(std::string_view panel);
+
+// The lesson's step is done by turning one, or it has been left to explore.
+bool wants_knobs(const Workspace& workspace);
+
+}  // namespace trainscope::ui
