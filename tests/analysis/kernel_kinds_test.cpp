@@ -1,5 +1,5 @@
 // What the simulator says of ResNet-50's kernels beside what a recorded trace has of them
-// (tests/golden/imported.py counts it). src/sim/README.md has the table; some of its formulas were
+// (tests/golden/imported.py counts it). some of src/sim/formulas.md were
 // fitted to this very trace, so this guards the fit and is no prediction.
 #include <catch2/catch.hpp>
 #include <fstream>

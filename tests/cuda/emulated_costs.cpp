@@ -1,5 +1,5 @@
 // What calls, copies and kernels of the emulated GPU take where a machine says it: the formulas of
-// src/sim/README.md in their plainest form.
+// src/sim/formulas.md in their plainest form.
 
 #include <algorithm>
 #include <cmath>
