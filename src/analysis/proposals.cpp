@@ -10,6 +10,7 @@
 #include "analysis/number_types.h"
 #include "analysis/what_if.h"
 #include "base/error.h"
+#include "base/whole.h"
 #include "program/idle_knobs.h"
 #include "train/published_models.h"
 
@@ -99,7 +100,7 @@ class Proposer {
   void of_vocabulary() {
     constexpr std::int64_t kWhole = 64;
     const std::int64_t now = train::vocabulary_of(config_);
-    const std::int64_t padded = (now + kWhole - 1) / kWhole * kWhole;
+    const std::int64_t padded = round_up(now, kWhole);
     if (padded != now)
       add("The vocabulary padded to a multiple of 64", fmt::format("model.vocab_size={}", padded),
           kKernels);

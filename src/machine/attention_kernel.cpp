@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/whole.h"
 #include "machine/gemm_tiles.h"
 #include "machine/occupancy.h"
 #include "machine/uneven_blocks.h"
@@ -13,9 +14,6 @@ namespace {
 
 double of(std::int64_t count) {
   return static_cast<double>(count);
-}
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 // Rows that a block has, and of what it goes through at once: queries and keys, backward the other

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/whole.h"
 #include "machine/architecture.h"
 #include "machine/convolution_tiles.h"
 
@@ -28,12 +29,6 @@ constexpr std::int64_t kFloat = 4;
 
 double of(std::int64_t count) {
   return static_cast<double>(count);
-}
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-std::int64_t round_up(std::int64_t a, std::int64_t b) {
-  return ceil_div(a, b) * b;
 }
 
 double memory_nanos(const Gpu& gpu, const ConvolutionKernel& kernel) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/whole.h"
+
 namespace trainscope::machine {
 namespace {
 
@@ -29,9 +31,6 @@ constexpr double kOfProducts = 0.85;
 
 double of(std::int64_t count) {
   return static_cast<double>(count);
-}
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/whole.h"
+
 namespace trainscope::program {
 namespace {
 
@@ -49,7 +51,7 @@ machine::GemmPlan product_plan(const Operation& operation, const machine::Gpu& g
 
   const auto padded = [&](std::int64_t side) {
     const std::int64_t numbers = 16 / size_of(operation.type);
-    return (side + numbers - 1) / numbers * numbers;
+    return round_up(side, numbers);
   };
   machine::GemmPlan aligned = machine::plan_product(gpu, padded(operation.m), padded(operation.n),
                                                     padded(operation.k), type, turned, batch);

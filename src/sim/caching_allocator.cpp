@@ -4,14 +4,12 @@
 #include <cassert>
 #include <utility>
 
+#include "base/whole.h"
+
 namespace trainscope::sim {
 namespace {
 
 using trace::AllocatorAction;
-
-std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
+
+#include "base/whole.h"
 
 namespace trainscope::train {
 namespace {
@@ -20,7 +21,7 @@ constexpr Nanos kGuards = 37'500;
 // The caching allocator's unit.
 std::int64_t rounded(std::int64_t bytes) {
   constexpr std::int64_t kUnit = 512;
-  return (bytes + kUnit - 1) / kUnit * kUnit;
+  return round_up(bytes, kUnit);
 }
 
 void note_operands(const program::Program& program, const std::vector<PlannedLaunch>& launches,

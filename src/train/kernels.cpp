@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/whole.h"
 #include "program/second_reads.h"
 #include "train/host_costs.h"
 
@@ -19,10 +20,6 @@ constexpr std::int64_t kTile = 64;  // rows and columns of an SGEMM's tile
 constexpr int kThreads = 256;
 constexpr std::int64_t kEach = 4;     // elements a thread: 16-byte loads
 constexpr std::int64_t kSector = 32;  // bytes that memory is read by
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 double of(std::int64_t count) {
   return static_cast<double>(count);

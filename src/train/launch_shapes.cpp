@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/whole.h"
 #include "machine/attention_kernel.h"
 #include "machine/gemm_tiles.h"
 #include "program/products.h"
@@ -32,23 +33,24 @@ struct Shape {
   double efficiency = 1;
 };
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return std::max<std::int64_t>(1, (a + b - 1) / b);
+// Of a grid, which has a block at least.
+std::int64_t blocks_of(std::int64_t work, std::int64_t of_each) {
+  return std::max<std::int64_t>(1, ceil_div(work, of_each));
 }
 
 Shape each(std::int64_t elements) {
-  return {ceil_div(elements, kElementwise * kVector), kElementwise, 32, 0, kVector};
+  return {blocks_of(elements, kElementwise * kVector), kElementwise, 32, 0, kVector};
 }
 
 Shape sum(std::int64_t elements) {
   constexpr int kThreads = 512;
   constexpr std::int64_t kEach = 16;
-  return {ceil_div(elements, kThreads * kEach), kThreads};
+  return {blocks_of(elements, kThreads * kEach), kThreads};
 }
 
 // A row for each block, with as many threads as there are vectors in it, or `most`.
 Shape rows(std::int64_t rows, std::int64_t columns, std::int64_t most) {
-  const std::int64_t warps = ceil_div(columns, kVector * machine::kWarp);
+  const std::int64_t warps = blocks_of(columns, kVector * machine::kWarp);
   return {std::max<std::int64_t>(1, rows),
           static_cast<int>(std::min(most, warps * machine::kWarp))};
 }
@@ -59,7 +61,7 @@ Shape reduction_of_rows(std::int64_t rows, std::int64_t columns) {
   constexpr int kThreads = 512;
   constexpr std::int64_t kWarps = kThreads / machine::kWarp, kMostOfThread = 256;
   const bool is_shared = columns / machine::kWarp >= kMostOfThread;
-  return {is_shared ? std::max<std::int64_t>(1, rows) : ceil_div(rows, kWarps), kThreads};
+  return {is_shared ? std::max<std::int64_t>(1, rows) : blocks_of(rows, kWarps), kThreads};
 }
 
 // Of the one block that sums the losses: a sixteenth of the rows, to the nearest power of two
@@ -87,7 +89,7 @@ class Shaper {
   Shape operator()(const program::Convolution&) const { return sum(operation_.m); }
   Shape operator()(const program::MaxPooling&) const {
     constexpr int kThreads = 256;
-    return {ceil_div(operation_.m, kThreads), kThreads};
+    return {blocks_of(operation_.m, kThreads), kThreads};
   }
   Shape operator()(const program::AveragePooling& f) const {
     return f.part == Part::kForward ? sum(operation_.m) : each(operation_.m);
@@ -103,7 +105,7 @@ class Shaper {
   }
   Shape operator()(const program::LayerNorm& f) const {
     constexpr std::int64_t kColumns = 32;
-    if (f.part == Part::kWeightGradient) return {ceil_div(f.columns, kColumns), 1024};
+    if (f.part == Part::kWeightGradient) return {blocks_of(f.columns, kColumns), 1024};
     return {std::max<std::int64_t>(1, f.rows), kElementwise};
   }
   // The table's gradient is filled with zeros first, by all SMs.
@@ -118,7 +120,7 @@ class Shaper {
     if (f.part != Part::kForward) return each(operation_.m);
     constexpr int kThreads = 256;
     const std::int64_t most = gpu_.sm_count * std::int64_t{gpu_.threads_per_sm} / kThreads;
-    return {std::min(most, ceil_div(operation_.m, kThreads)), kThreads, 32, 0, kVector};
+    return {std::min(most, blocks_of(operation_.m, kThreads)), kThreads, 32, 0, kVector};
   }
   Shape operator()(const program::Attention& f) const {
     if (!f.flash) return each(operation_.m);  // the copy that ends it
@@ -135,7 +137,7 @@ class Shaper {
   }
   Shape operator()(const program::LogSoftmax& f) const {
     constexpr std::int64_t kMostOfWarp = 1024, kWarps = 4;
-    if (f.classes <= kMostOfWarp) return {ceil_div(f.rows, kWarps), kElementwise};
+    if (f.classes <= kMostOfWarp) return {blocks_of(f.rows, kWarps), kElementwise};
     constexpr std::int64_t kMostBackward = 512;
     return rows(f.rows, f.classes,
                 f.part == Part::kForward ? machine::kMostThreads : kMostBackward);
@@ -178,7 +180,7 @@ class Shaper {
   Shape lists() const {
     constexpr int kThreads = 512;
     if (operation_.threads == kThreads) return {operation_.blocks, kThreads};
-    return {ceil_div(operation_.m, kChunk), kThreads};
+    return {blocks_of(operation_.m, kChunk), kThreads};
   }
   Shape generated() const {
     constexpr std::int64_t kEach = 8, kMostThreads = 512;
@@ -188,7 +190,7 @@ class Shaper {
       return loop->inner ? rows(loop->results, loop->elements / loop->results, kMostThreads)
                          : sum(loop->elements);
     }
-    return {ceil_div(operation_.m, kElementwise * kEach), kElementwise, 32, 0, kEach};
+    return {blocks_of(operation_.m, kElementwise * kEach), kElementwise, 32, 0, kEach};
   }
   // At most what a block can have.
   std::int64_t most_shared(std::int64_t bytes) const {
