@@ -1,12 +1,12 @@
 // `trainscope handout`: a lesson as one page to print, or one for each student of a course.
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <iostream>
 #include <set>
 
 #include "base/error.h"
+#include "base/file_word.h"
 #include "base/files.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -77,18 +77,6 @@ std::string page_of(const HandoutOptions& options, const Request& request,
   input.version = TRAINSCOPE_VERSION;
   input.answers = options.answers;
   return report::handout_html(input);
-}
-
-// Of an id: what may stand in a file's name everywhere.
-std::string file_word(const std::string& id) {
-  std::string word = id;
-  std::replace_if(
-      word.begin(), word.end(),
-      [](unsigned char letter) {
-        return !std::isalnum(letter) && letter != '-' && letter != '_' && letter != '.';
-      },
-      '_');
-  return word;
 }
 
 std::string sheet_name(const std::string& lesson, const scenario::Student& student) {

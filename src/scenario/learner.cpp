@@ -1,8 +1,12 @@
 #include "scenario/learner.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
+#include "base/file_word.h"
 #include "base/files.h"
 
 namespace trainscope::scenario {
@@ -80,6 +84,13 @@ LearnerFile read_learner(const std::string& text, const std::string& file) try {
   throw InputError(file + ": is damaged, so earlier progress is not shown; answers/ still has it");
 }
 
+fs::path folder_of_student(const fs::path& folder, const std::string& student) {
+  const std::string plain = plain_name(student);
+  if (plain.empty()) return folder;
+  // Different names may become one word; their seeds tell them apart.
+  return folder / "students" / fmt::format("{}-{}", file_word(plain), seed_of_student(student));
+}
+
 Learner::Learner(fs::path folder) : folder_(std::move(folder)) {
   read();
 }
@@ -97,12 +108,23 @@ void Learner::read() {
   }
 }
 
+// Another window of the same learner may have written since: what it knows of other lessons stays.
+void Learner::take_over_file() {
+  LearnerFile mine = kept_;
+  read();
+  for (auto& [id, record] : mine.records)
+    if (const auto there = kept_.records.find(id);
+        there == kept_.records.end() || (record.finished && !there->second.finished))
+      kept_.records[id] = record;
+}
+
 void Learner::write() const {
   write_file(folder_ / "learner.json", write_learner(kept_));
 }
 
 void Learner::keep(const Answers& answers, const LessonRecord& record,
                    const std::vector<JudgedChoice>& decided) {
+  take_over_file();
   for (const JudgedChoice& one : decided) take(kept_.missed, one);
   const auto before = kept_.records.find(answers.lesson);
   const bool later = before != kept_.records.end() && before->second.finished && !record.finished;
@@ -116,6 +138,7 @@ void Learner::keep(const Answers& answers, const LessonRecord& record,
 }
 
 void Learner::keep(const JudgedChoice& asked_again) {
+  take_over_file();
   take(kept_.missed, asked_again);
   if (!folder_.empty()) write();
 }

@@ -55,6 +55,7 @@ class Learner {
 
  private:
   void read();
+  void take_over_file();
   void write() const;
   std::optional<Answers> attempt(const std::string& lesson, bool unfinished) const;
 
@@ -62,6 +63,11 @@ class Learner {
   LearnerFile kept_;
   std::string fault_;
 };
+
+// Where a student's is kept within a folder that several share, by the name; nobody's: in that
+// folder itself. The same for "Ada" and " ada ".
+std::filesystem::path folder_of_student(const std::filesystem::path& folder,
+                                        const std::string& student);
 
 // A file of a later attempt that is not finished, by its name: beside it the finished one stands.
 bool is_unfinished(const std::filesystem::path& answers_file);

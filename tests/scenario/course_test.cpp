@@ -6,7 +6,6 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -140,6 +139,32 @@ TEST_CASE("what a learner did is there again the next time") {
   REQUIRE(learner.records().count("sdpa") == 1);
   CHECK(learner.records().at("sdpa") == LessonRecord{true, 3, 4, true});
   CHECK(load_answers(learner.file_of("sdpa")).find("predict")->answer.option == 1);
+}
+
+TEST_CASE("two windows of a learner keep what the other has kept") {
+  const TemporaryFolder folder;
+  Learner one(folder.path()), other(folder.path());
+  one.keep(answers_to("sdpa"), {true, 3, 4, true});
+  other.keep(answers_to("launch-bound"), {false, 0, 2, false});
+  one.keep(answers_to("first-script"), {true, 1, 1, false});
+  const Records kept = Learner(folder.path()).records();
+  CHECK(kept == one.records());
+  REQUIRE(kept.size() == 3);
+  CHECK(kept.at("sdpa") == LessonRecord{true, 3, 4, true});
+  CHECK_FALSE(kept.at("launch-bound").finished);
+}
+
+TEST_CASE("students at one machine have folders of their own") {
+  const std::filesystem::path all = "settings";
+  CHECK(folder_of_student(all, "") == all);
+  CHECK(folder_of_student(all, "  ") == all);
+  const auto ada = folder_of_student(all, "Ada Lovelace");
+  CHECK(ada.parent_path() == all / "students");
+  CHECK(ada.filename().string().starts_with("ada_lovelace-"));
+  CHECK(folder_of_student(all, " ada lovelace ") == ada);
+  CHECK(folder_of_student(all, "Ada_Lovelace") != ada);
+  // No name leaves the folder.
+  CHECK(folder_of_student(all, "../..").parent_path() == all / "students");
 }
 
 TEST_CASE("a later attempt replaces a finished one only once it is finished, too") {

@@ -23,7 +23,8 @@ void LearnerRecord::keep_in(std::filesystem::path folder) {
 
 bool LearnerRecord::is_of_this(const std::optional<scenario::Answers>& answers,
                                const scenario::TurnedKnobs& opened_with) const {
-  return answers && answers->student == student_ && answers->knobs == opened_with;
+  return answers && scenario::plain_name(answers->student) == scenario::plain_name(student_) &&
+         answers->knobs == opened_with;
 }
 
 void LearnerRecord::keep(LessonModel& lesson, const scenario::TurnedKnobs& opened_with,
