@@ -26,10 +26,21 @@ Nanos time_of_gloo(const Measured& measured) {
   return IntervalSet(std::move(times)).length();
 }
 
+// As the processes are called in the traces of their profiler: "/device:GPU:0"
+// (kGpuPlanePrefix of XLA, xla/tsl/profiler/utils/xplane_schema.cc).
+bool has_gpu_of_xla(const trace::Trace& trace) {
+  return std::ranges::any_of(trace.lanes(), [](const trace::Lane& lane) {
+    return lane.group.starts_with("/device:GPU");
+  });
+}
+
 }  // namespace
 
 std::string host_caveat(const Measured& measured) {
   if (measured.on_gpu || measured.trace->origin().kind != trace::OriginKind::kImported) return "";
+  if (has_gpu_of_xla(*measured.trace))
+    return "The GPU's streams of this trace are XLA's or TensorFlow's, which are listed as threads: "
+           "what waits for what is read of torch.profiler's traces";
   const Nanos gloo = time_of_gloo(measured);
   if (gloo == 0)
     return "This trace has no work of a GPU: its host's operators are listed, and nothing tells "

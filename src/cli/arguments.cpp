@@ -306,6 +306,23 @@ void refuse_unknown_flags(const CLI::App& app, const std::vector<std::string>& w
   }
 }
 
+// What stands before a command is the window's.
+void refuse_before_command(const CLI::App& app, const CLI::App& command,
+                           const std::vector<std::string>& files) {
+  const std::string usage = "trainscope " + command.get_name();
+  if (!files.empty())
+    throw InputError(files.front() + ": a file before a command; write `" + usage + " …`");
+  const std::vector<std::string> flags = flags_of(command);
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string flag = "--" + option->get_lnames().front();
+    if (std::find(flags.begin(), flags.end(), flag) == flags.end())
+      throw InputError(flag + " is of the window, and `" + usage + "` has no such flag");
+    throw InputError(flag + " stands before a command, where it would be the window's; write `" +
+                     usage + " … " + flag + "`");
+  }
+}
+
 std::string one_sentence(const CLI::ParseError& error) {
   std::string sentence = error.what();
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
@@ -336,10 +353,9 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
     return arguments;
   }
   const auto chosen = app.get_subcommands();
-  if (!chosen.empty()) arguments.command = chosen.front()->get_name();
-  if (!chosen.empty() && !arguments.files.empty())
-    throw InputError(arguments.files.front() + ": a file before a command; write `trainscope " +
-                     arguments.command + " …`");
+  if (chosen.empty()) return arguments;
+  arguments.command = chosen.front()->get_name();
+  refuse_before_command(app, *chosen.front(), arguments.files);
   return arguments;
 }
 

@@ -4,7 +4,6 @@
 
 #include "analysis/level.h"
 #include "analysis/run_file.h"
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
 #include "cli/outputs.h"

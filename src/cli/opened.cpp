@@ -37,14 +37,24 @@ TakenRun saved_side(const std::string& word) {
   return {run, taken(word, run->label, other->label)};
 }
 
+// Of two that are compared, whose knobs contradict one another.
+RunPointer run_of_named(const std::string& word, const std::string& label,
+                        const program::Config& config) {
+  try {
+    return std::make_shared<const analysis::Run>(analysis::run_config(label, config));
+  } catch (const InputError& error) {
+    const std::string sentence = error.what();
+    throw InputError(sentence.starts_with(word) ? sentence : word + ": " + sentence);
+  }
+}
+
 // A lesson's side, or a config, which has one side and may be called by it.
 TakenRun configured(const std::string& word) {
   RunOptions options;
   options.what = word;
   const Request request = read_request(options);
   const auto& [label, config] = request.sides.back();
-  const RunPointer run = std::make_shared<const analysis::Run>(analysis::run_config(label, config));
-  return {run, request.sides.size() > 1 ? taken(word, label, request.sides.front().first) : ""};
+  return {run_of_named(word, label, config), request.sides.size() > 1 ? taken(word, label, request.sides.front().first) : ""};
 }
 
 }  // namespace

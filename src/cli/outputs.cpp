@@ -8,7 +8,6 @@
 #include <iostream>
 
 #include "analysis/diagnosis.h"
-#include "analysis/level.h"
 #include "analysis/operations.h"
 #include "analysis/step_facts.h"
 #include "analysis/what_if.h"
@@ -90,9 +89,17 @@ int print_series(const Run& run, const analysis::AskedMetric& asked) {
   return printed;
 }
 
+// Only a training that computes its numbers has it.
+bool is_of_numbers(std::string_view metric) {
+  return metric.ends_with("to_loss") ||
+         std::ranges::any_of(std::array{"loss", "accuracy", "grad.", "scaler."},
+                             [&](const char* group) { return metric.starts_with(group); });
+}
+
 std::string no_series(const Run& run, const std::string& metric) {
   std::string words = "run " + run.label + " has no " + metric + " of single steps";
-  if (run.program && run.program->timing_only)
+  if (run.ending) return words + ": " + sim::sentence(*run.ending);
+  if (is_of_numbers(metric) && run.program && run.program->timing_only)
     words +=
         ": only its time is simulated; numbers are computed of data that are there, as "
         "data.name = digits";
@@ -114,7 +121,10 @@ void print_series(const Finished& finished, const std::string& text) {
   if (asked.size() > 1)
     std::cerr << "the values of each run follow one another; --series " << asked.back()->label
               << "." << text << " prints one run's\n";
-  if (printed == 0) throw InputError("--series " + text + ": there is nothing to print");
+  // A run that went out of memory is a result.
+  const bool ended_early = std::ranges::any_of(asked, [](const Run* run) { return !!run->ending; });
+  if (printed == 0 && !ended_early)
+    throw InputError("--series " + text + ": there is nothing to print");
 }
 
 // ---- What is written ---------------------------------------------------------------------------
@@ -141,7 +151,8 @@ void dress(const Look& look, ui::PictureRequest& request) {
     std::vector<std::string> known;
     for (const ui::ActionInfo& action : ui::actions()) known.push_back(action.id);
     if (!ui::find_action(look.action))
-      throw InputError("there is no action " + look.action + did_you_mean(look.action, known));
+      throw InputError("there is no action " + look.action + did_you_mean(look.action, known) +
+                       "; `trainscope actions` lists them");
     request.action = look.action;
   }
   request.present = look.present;

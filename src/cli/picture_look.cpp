@@ -2,7 +2,6 @@
 #include "cli/picture_look.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "base/error.h"
 #include "base/units.h"

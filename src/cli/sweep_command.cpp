@@ -1,5 +1,7 @@
 // `trainscope sweep`: one run for each combination of some knobs' values.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -130,8 +132,10 @@ int sweep_command(const SweepOptions& options) {
   check_picture(options);
   const Request request = read_request(options.run);
   note_idle_knobs(request, options.run, knobs_of(axes));
-  const scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
-  refuse_if_nothing_ran(sweep);
+  scenario::Sweep sweep = sweep_with_progress(request.sides, std::move(axes));
+  const std::size_t left_out = scenario::drop_unfinished(sweep);
+  if (sweep.points.empty()) throw Error(Fault::kFailed, "stopped before one combination was over");
+  if (left_out == 0) refuse_if_nothing_ran(sweep);
   note_refused(sweep);
   if (!options.csv.empty()) {
     write_file(options.csv, sweep_csv(sweep));
@@ -140,7 +144,12 @@ int sweep_command(const SweepOptions& options) {
   if (!options.run.outputs.png.empty()) write_picture(sweep, request, options);
   std::cout << (options.run.outputs.json ? sweep_json(sweep, request.sides) + "\n"
                                          : sweep_table(sweep));
-  return 0;
+  if (left_out == 0) return 0;
+  std::cout.flush();
+  const std::size_t done = sweep.points.size();
+  throw Error(Fault::kFailed, fmt::format("stopped after {} of {} combinations; the others are not "
+                                          "in what was written",
+                                          done, done + left_out));
 }
 
 }  // namespace trainscope::cli

@@ -57,6 +57,7 @@ FileKind kind_of(const std::filesystem::path& file) {
   if (!language_of(file).empty() && std::filesystem::exists(original_of(file), ignored))
     return FileKind::kTranslation;
   const toml::table table = read_toml(file);
+  if (!language_of(file).empty() && table.contains("original")) return FileKind::kTranslation;
   if (table.contains("format") || table.contains("step")) return FileKind::kLesson;
   if (table.contains("host") || table.contains("base") || table.contains("gpu"))
     return FileKind::kMachine;

@@ -195,8 +195,13 @@ Sweep run_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis>
     work.carry_out();
   }
   work.rethrow();
-  if (stop) throw Error(Fault::kFailed, "stopped; nothing of the sweep was written");
   return sweep;
+}
+
+std::size_t drop_unfinished(Sweep& sweep) {
+  return std::erase_if(sweep.points, [](const SweepPoint& point) {
+    return !std::ranges::all_of(point.sides, &SweepPoint::Side::over);
+  });
 }
 
 }  // namespace trainscope::scenario

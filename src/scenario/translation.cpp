@@ -233,7 +233,11 @@ void translate(Lesson& lesson, std::string_view language) {
 
 std::vector<Finding> check_translation(const fs::path& file) {
   if (is_shared_translation(file)) return check_shared_translation(file);
-  return TranslationChecker(file, load_lesson(original_of(file))).check();
+  const fs::path original = original_of(file);
+  if (std::error_code ignored; !fs::exists(original, ignored))
+    throw InputError(file.string() + ": is the translation of " + original.filename().string() +
+                     ", which is not beside it");
+  return TranslationChecker(file, load_lesson(original)).check();
 }
 
 }  // namespace trainscope::scenario

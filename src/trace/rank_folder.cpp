@@ -57,6 +57,21 @@ void check_ranks(const std::vector<RankFile>& files) {
                        "; a folder is read as the ranks of one job, so move one of them out of it");
 }
 
+// Where files say of how many ranks their job was.
+void check_worlds(const std::vector<RankFile>& files) {
+  const RankFile* first = nullptr;
+  for (const RankFile& file : files) {
+    if (file.read.world <= 0) continue;
+    if (!first) first = &file;
+    if (file.read.world != first->read.world)
+      throw InputError(first->path.string() + " is of a job of " +
+                       std::to_string(first->read.world) + " ranks and " +
+                       file.path.filename().string() + " of one of " +
+                       std::to_string(file.read.world) +
+                       "; a folder is read as the ranks of one job, so move one of them out of it");
+  }
+}
+
 bool same_origin(const Origin& a, const Origin& b) {
   return a.kind == b.kind && a.subject == b.subject && a.detail == b.detail &&
          a.clock_start == b.clock_start;
@@ -187,6 +202,7 @@ std::unique_ptr<Trace> read_rank_folder(const fs::path& folder, const ReadOption
     files.push_back(read_file(path, name_of_folder(folder), options));
   std::ranges::stable_sort(files, {}, [](const RankFile& file) { return *file.read.rank; });
   check_ranks(files);
+  check_worlds(files);
   return merge_files(files);
 }
 

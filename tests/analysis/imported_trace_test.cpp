@@ -278,6 +278,17 @@ TEST_CASE(
   CHECK_THAT(findings.front().advice, Catch::StartsWith("First time a step without the profiler."));
 }
 
+TEST_CASE("a trace whose GPU another profiler has written is not said to have none") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("jax.json", R"({"displayTimeUnit": "ns", "traceEvents": [
+    {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},
+    {"ph": "M", "pid": 1, "tid": 13, "name": "thread_name", "args": {"name": "Stream #13(Compute)"}},
+    {"ph": "X", "pid": 701, "tid": 1, "ts": 0, "dur": 900, "name": "PjitFunction(train_step)"},
+    {"ph": "X", "pid": 1, "tid": 13, "ts": 100, "dur": 500, "name": "loop_fusion_3"}]})");
+  CHECK_THAT(analysis::import_run("A", file).caveat,
+             Catch::Contains("XLA's or TensorFlow's") && !Catch::Contains("no work of a GPU"));
+}
+
 TEST_CASE("collectives of Gloo are operations of the host, and a trace without a GPU is told so") {
   const test::TemporaryFolder folder;
   const auto file = folder.write("gloo.json", R"({"schemaVersion": 1, "traceEvents": [

@@ -315,6 +315,15 @@ TEST_CASE("a slip of the fingers is told from what was meant") {
           "l4-1 has 8 cores; write host.cores = 8 or less");
 }
 
+TEST_CASE("a flag of the window before a command is refused, not dropped") {
+  refuses("--lang de run pinned-vs-pageable", 2,
+          "--lang stands before a command, where it would be the window's; write `trainscope run … "
+          "--lang`");
+  refuses("--student Bob run pinned-vs-pageable", 2,
+          "--student is of the window, and `trainscope run` has no such flag");
+  refuses("--theme light knobs", 2, "`trainscope knobs` has no such flag");
+}
+
 TEST_CASE("a panel that there is not is answered with those that there are") {
   if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
   refuses("run --set workload=copy --png none.png --panel xyzzy", 2, "there are lesson, timeline,");
@@ -384,6 +393,15 @@ TEST_CASE("a series that there is nothing of is an error that says why") {
   CHECK_THAT(result.err, Catch::Contains("run A has no loss of single steps: only its time is "
                                          "simulated") &&
                              Catch::Contains("data.name = digits"));
+}
+
+TEST_CASE("a series of a run that went out of memory says that, and is no mistake") {
+  const Result result = run(
+      "run --set model.name=gpt3-xl --machine t4-1 --set batch_size=64 --series time.step");
+  CHECK(result.code == 0);
+  CHECK_THAT(result.err, Catch::Contains("memory"));
+  CHECK_THAT(result.err, !Catch::Contains("data.name"));
+  refuses("run --set workload=copy --series mfu", 2, "run A has no mfu of single steps");
 }
 
 TEST_CASE("a series of two runs says how to print one") {

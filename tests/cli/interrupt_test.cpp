@@ -42,6 +42,15 @@ TEST_CASE("Ctrl-C ends a run with one sentence that says how far it was") {
   CHECK(ended.printed.find('\n') == ended.printed.size() - 1);
 }
 
+TEST_CASE("Ctrl-C ends a sweep with the combinations that are over") {
+  const Ended ended = carry_out("timeout --preserve-status -s INT 4 " TRAINSCOPE_BINARY
+                                " sweep --set workload=train --vary steps=1,2,100000 2>&1 "
+                                "</dev/null");
+  INFO(ended.printed);
+  CHECK(ended.code == 1);
+  CHECK(ended.printed.find("stopped after 2 of 3 combinations") != std::string::npos);
+}
+
 TEST_CASE("a run of more than a second says on a terminal how far it is") {
   if (std::system("command -v script >/dev/null") != 0)
     TRAINSCOPE_SKIP("no `script` to make a terminal with");

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/error.h"
 #include "cli/program.h"
 
 using namespace trainscope;

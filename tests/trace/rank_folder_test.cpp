@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -294,6 +293,15 @@ TEST_CASE("a folder that is no job is refused in a sentence") {
   CHECK_THAT(folder.fault(), Contains("rank1.pt.trace.json and rank5.json are both of rank 1"));
   folder.write("rank5.json", "{\"a\": 1}");
   CHECK_THAT(folder.fault(), Contains("rank5.json"));
+}
+
+TEST_CASE("ranks of jobs of different sizes are not mixed") {
+  const Folder folder;
+  folder.write("rank0.json", Job().file(0));
+  Job other;
+  other.world = 4;
+  folder.write("rank1.json", other.file(1));
+  CHECK_THAT(folder.fault(), Contains("rank0.json is of a job of 2 ranks and rank1.json of one of 4"));
 }
 
 TEST_CASE("ranks of different runs are not mixed") {
