@@ -1,7 +1,6 @@
 #include "analysis/collective_progress.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainscope::analysis {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "analysis/host_order.h"
 #include "analysis/lane_kinds.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/epochs.h"
 #include "analysis/step_facts.h"
 #include "analysis/step_marks.h"
 #include "analysis/step_parts.h"

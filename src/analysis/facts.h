@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analysis/collectives.h"
-#include "analysis/epochs.h"
 #include "analysis/host_time.h"
 #include "analysis/learning.h"
 #include "analysis/measured.h"

@@ -29,9 +29,11 @@ Nanos time_of_gloo(const Measured& measured) {
 // As the processes are called in the traces of their profiler: "/device:GPU:0"
 // (kGpuPlanePrefix of XLA, xla/tsl/profiler/utils/xplane_schema.cc).
 bool has_gpu_of_xla(const trace::Trace& trace) {
-  return std::ranges::any_of(trace.lanes(), [](const trace::Lane& lane) {
-    return lane.group.starts_with("/device:GPU");
+  bool found = false;
+  trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
+    found = found || lane.group.starts_with("/device:GPU");
   });
+  return found;
 }
 
 }  // namespace
@@ -39,7 +41,8 @@ bool has_gpu_of_xla(const trace::Trace& trace) {
 std::string host_caveat(const Measured& measured) {
   if (measured.on_gpu || measured.trace->origin().kind != trace::OriginKind::kImported) return "";
   if (has_gpu_of_xla(*measured.trace))
-    return "The GPU's streams of this trace are XLA's or TensorFlow's, which are listed as threads: "
+    return "The GPU's streams of this trace are XLA's or TensorFlow's, which are listed as "
+           "threads: "
            "what waits for what is read of torch.profiler's traces";
   const Nanos gloo = time_of_gloo(measured);
   if (gloo == 0)

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <numeric>
 #include <string_view>
-#include <utility>
 
 #include "analysis/measured.h"
 

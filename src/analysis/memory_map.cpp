@@ -1,7 +1,6 @@
 #include "analysis/memory_map.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "analysis/memory_history.h"
 #include "program/program.h"

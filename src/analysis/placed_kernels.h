@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/measured.h"
 #include "analysis/run.h"
 
 namespace trainscope::analysis {

@@ -1,7 +1,6 @@
 // A run: a config carried out on a machine, and everything that views of it need.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -2,7 +2,6 @@
 // machine, each of them timed alone, without numbers.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 

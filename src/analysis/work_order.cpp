@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "trace/same_collectives.h"
 #include "train/replay/device_work.h"

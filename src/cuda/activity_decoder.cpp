@@ -1,7 +1,6 @@
 #include "cuda/activity_decoder.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/demangled.h"
 #include "base/text.h"

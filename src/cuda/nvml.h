@@ -2,7 +2,6 @@
 // when asked for; without it nothing else changes.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/units.h"
 #include "cuda/activity.h"
 
 namespace trainscope::cuda {

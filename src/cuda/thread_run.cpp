@@ -1,6 +1,5 @@
 #include "cuda/thread_run.h"
 
-#include <algorithm>
 #include <cstring>
 #include <type_traits>
 

@@ -6,7 +6,6 @@
 #include "host/blas.h"
 #include "host/heads.h"
 #include "host/sums.h"
-#include "host/vector_math.h"
 
 namespace trainscope::host {
 namespace {

@@ -1,6 +1,5 @@
 #include "host/average_pool.h"
 
-#include <algorithm>
 #include <cassert>
 
 #include "host/column_sums.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "host/cast.h"
-#include "host/image.h"
 #include "host/interpreter.h"
 #include "program/function.h"
 

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <numbers>
 
-#include "host/vector_math.h"
-
 namespace trainscope::host {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include "host/softmax_rows.h"
 #include "host/sums.h"
-#include "host/vector_math.h"
 
 namespace trainscope::host {
 

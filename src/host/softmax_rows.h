@@ -7,7 +7,6 @@
 #include <cstddef>
 
 #include "host/sums.h"
-#include "host/vector_math.h"
 
 namespace trainscope::host {
 

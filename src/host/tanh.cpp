@@ -3,8 +3,6 @@
 #include <cassert>
 #include <cstddef>
 
-#include "host/vector_math.h"
-
 namespace trainscope::host {
 namespace {
 

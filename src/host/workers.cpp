@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cassert>
 #include <thread>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "program/config.h"
 
-#include <cassert>
-
 #include "base/error.h"
 
 namespace trainscope::program {

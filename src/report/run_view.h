@@ -1,7 +1,6 @@
 // A run prepared for a page: its bars, and what had to be left out of them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "program/knobs.h"
 #include "scenario/expression_parser.h"

@@ -1,6 +1,5 @@
 #include "scenario/expression.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 #include "scenario/expression_parser.h"
 
 #include <cctype>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/number_text.h"

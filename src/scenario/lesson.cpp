@@ -1,7 +1,6 @@
 #include "scenario/lesson.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/files.h"
 #include "base/suggest.h"

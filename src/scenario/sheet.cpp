@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
 #include "base/speech.h"
 #include "base/units.h"
 #include "scenario/course.h"

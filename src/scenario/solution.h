@@ -6,10 +6,8 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "analysis/run.h"
-#include "base/toml.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::scenario {

@@ -23,7 +23,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 

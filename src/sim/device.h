@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>

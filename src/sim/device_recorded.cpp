@@ -1,7 +1,5 @@
 // Work of the device that lasts as long as a recording says.
 
-#include <algorithm>
-
 #include "sim/device.h"
 
 namespace trainscope::sim {

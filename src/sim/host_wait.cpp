@@ -1,7 +1,6 @@
 // What host threads wait for among themselves: queues and locks.
 
 #include <algorithm>
-#include <string>
 
 #include "sim/host.h"
 

@@ -1,6 +1,5 @@
 #include "sim/memory.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"

@@ -1,7 +1,5 @@
 #include "sim/reuse_watch.h"
 
-#include <algorithm>
-
 namespace trainscope::sim {
 namespace {
 

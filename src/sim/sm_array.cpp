@@ -4,7 +4,6 @@
 #include <cassert>
 #include <iterator>
 #include <limits>
-#include <tuple>
 
 #include "machine/architecture.h"
 #include "sim/fair_shares.h"

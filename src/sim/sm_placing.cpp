@@ -1,7 +1,6 @@
 // Which blocks go to which SMs, and what each of them is served.
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <limits>
 #include <tuple>

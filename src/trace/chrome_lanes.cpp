@@ -1,7 +1,5 @@
 // Which lanes a Chrome trace has, their names and their order.
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 

@@ -3,7 +3,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "trace/chrome_args.h"

@@ -1,7 +1,6 @@
 #include "trace/chrome_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <initializer_list>
 #include <utility>

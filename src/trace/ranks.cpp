@@ -1,7 +1,6 @@
 #include "trace/ranks.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
+#include "base/time.h"
 
 namespace trainscope::trace::chrome {
 

@@ -1,8 +1,5 @@
 #include "trace/trace.h"
 
-#include <algorithm>
-#include <array>
-
 namespace trainscope::trace {
 
 std::string_view badge(OriginKind kind) {

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <variant>
-#include <vector>
 
 #include "base/time.h"
 #include "trace/chunked.h"

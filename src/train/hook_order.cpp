@@ -1,6 +1,5 @@
 #include "train/hook_order.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>

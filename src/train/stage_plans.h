@@ -2,7 +2,6 @@
 // forwards and backwards are launched.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "train/model_flops.h"
 
 namespace trainscope::train {

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <string>
 
 #include "scenario/course.h"
 #include "support/config.h"

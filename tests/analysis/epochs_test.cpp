@@ -1,4 +1,3 @@
-#include "analysis/epochs.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>

@@ -2,7 +2,6 @@
 #include "analysis/gradient_flow.h"
 
 #include <catch2/catch.hpp>
-#include <map>
 #include <random>
 #include <set>
 

@@ -1,6 +1,5 @@
 #include "program/idle_knobs.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>

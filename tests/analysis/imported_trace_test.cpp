@@ -280,11 +280,12 @@ TEST_CASE(
 
 TEST_CASE("a trace whose GPU another profiler has written is not said to have none") {
   const test::TemporaryFolder folder;
-  const auto file = folder.write("jax.json", R"({"displayTimeUnit": "ns", "traceEvents": [
+  const auto file = folder.write("jax.json", R"json({"displayTimeUnit": "ns", "traceEvents": [
     {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},
-    {"ph": "M", "pid": 1, "tid": 13, "name": "thread_name", "args": {"name": "Stream #13(Compute)"}},
+    {"ph": "M", "pid": 1, "tid": 13, "name": "thread_name",
+     "args": {"name": "Stream #13(Compute)"}},
     {"ph": "X", "pid": 701, "tid": 1, "ts": 0, "dur": 900, "name": "PjitFunction(train_step)"},
-    {"ph": "X", "pid": 1, "tid": 13, "ts": 100, "dur": 500, "name": "loop_fusion_3"}]})");
+    {"ph": "X", "pid": 1, "tid": 13, "ts": 100, "dur": 500, "name": "loop_fusion_3"}]})json");
   CHECK_THAT(analysis::import_run("A", file).caveat,
              Catch::Contains("XLA's or TensorFlow's") && !Catch::Contains("no work of a GPU"));
 }

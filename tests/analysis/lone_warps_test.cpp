@@ -1,6 +1,5 @@
 // What few warps, and few SMs, reach of a GPU: a warp is served as a whole, issues to a quarter of
 // its SM, and an SM reads through a port of its own.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

@@ -7,7 +7,6 @@
 
 #include "analysis/run.h"
 #include "analysis/run_file.h"
-#include "base/error.h"
 
 using namespace trainscope;
 using analysis::Run;

@@ -6,7 +6,6 @@
 #include "analysis/rank_caveat.h"
 #include "analysis/rank_metrics.h"
 #include "analysis/run.h"
-#include "base/error.h"
 #include "base/temporary_folder.h"
 #include "support/foreign_ranks.h"
 #include "trace/chrome_writer.h"

@@ -1,5 +1,4 @@
 // What record_stream prevents: memory that is handed out again while another stream still reads it.
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "analysis/run.h"

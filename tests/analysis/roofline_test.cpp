@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/run.h"
-#include "base/temporary_folder.h"
 
 using namespace trainscope;
 using analysis::Roofline;

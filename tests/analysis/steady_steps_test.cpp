@@ -1,5 +1,4 @@
 // From which step on a run is measured, against steps that are known to call cudaMalloc.
-#include "analysis/steady_steps.h"
 
 #include <catch2/catch.hpp>
 

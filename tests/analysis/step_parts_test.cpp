@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/epochs.h"
 #include "analysis/metrics.h"
 #include "analysis/run.h"
 #include "analysis/step_facts.h"

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/platform.h"

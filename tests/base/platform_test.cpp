@@ -3,7 +3,6 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/files.h"
 #include "base/temporary_folder.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "cuda/calibration/bench.h"
 #include "cuda/execution.h"
-#include "sim/simulation.h"
 #include "train/build.h"
 #include "train/ranks.h"
 

@@ -2,7 +2,6 @@
 
 #include "cuda/lockstep.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "cuda/emulated_device.h"

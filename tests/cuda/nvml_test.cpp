@@ -4,7 +4,6 @@
 #include "cuda/nvml.h"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <map>
 
 using namespace trainscope;

@@ -1,6 +1,5 @@
 #include "data/epoch_order.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
-#include "data/cifar10.h"
 #include "data/dataset.h"
 #include "data/mnist.h"
 #include "data/samples.h"

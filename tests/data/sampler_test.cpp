@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -12,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "data/epoch_order.h"
 #include "data/randperm.h"

@@ -7,7 +7,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "data/samples.h"

@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "base/error.h"
 #include "host/golden.h"
 
 using namespace trainscope;

@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "base/error.h"
 #include "host/golden.h"
 #include "host/gradient.h"
 

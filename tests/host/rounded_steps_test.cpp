@@ -1,7 +1,6 @@
 // Updates and clipping of FP16 and BF16 parameters, held against PyTorch's.
 #include "host/rounded_steps.h"
 
-#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

@@ -10,7 +10,6 @@
 #include "host/embedding.h"
 #include "host/gradient.h"
 #include "host/log_softmax.h"
-#include "host/nll_loss.h"
 #include "host/ring.h"
 
 using namespace trainscope;

@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "base/error.h"
 #include "host/adam.h"
 #include "host/attention.h"
 #include "host/average_pool.h"

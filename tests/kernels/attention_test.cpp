@@ -1,6 +1,5 @@
 #include "kernels/attention.h"
 
-#include "base/error.h"
 #include "host/attention.h"
 #include "kernels/compare.h"
 

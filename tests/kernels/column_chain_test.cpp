@@ -5,7 +5,6 @@
 #include "host/bias.h"
 #include "host/gelu.h"
 #include "kernels/activation.h"
-#include "kernels/cast.h"
 #include "kernels/chain_support.h"
 #include "kernels/reductions.h"
 

@@ -1,6 +1,5 @@
 #include "kernels/cross_entropy.h"
 
-#include "base/error.h"
 #include "host/cross_entropy.h"
 #include "kernels/compare.h"
 

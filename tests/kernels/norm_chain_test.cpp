@@ -4,7 +4,6 @@
 
 #include "host/layer_norm.h"
 #include "kernels/activation.h"
-#include "kernels/cast.h"
 #include "kernels/chain_support.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm.h"

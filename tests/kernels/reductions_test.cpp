@@ -1,7 +1,5 @@
 #include "kernels/reductions.h"
 
-#include <algorithm>
-
 #include "host/bias.h"
 #include "host/sums.h"
 #include "kernels/compare.h"

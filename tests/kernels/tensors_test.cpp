@@ -2,7 +2,6 @@
 // lie and however many there are.
 #include "kernels/tensors.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "host/clip_grad_norm.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "base/error.h"
 #include "machine/ring.h"
 
 using namespace trainscope;

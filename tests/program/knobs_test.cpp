@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "base/error.h"
 #include "program/config.h"
 
 using namespace trainscope;

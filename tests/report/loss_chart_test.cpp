@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "report/markup.h"
 #include "report/runs.h"

@@ -1,6 +1,5 @@
 // Words and claims that a lesson of one's own brings along.
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "base/error.h"
 #include "scenario/lesson.h"

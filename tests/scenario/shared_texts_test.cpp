@@ -8,7 +8,6 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "scenario/sidecar.h"
-#include "scenario/translation.h"
 
 using namespace trainscope;
 using namespace trainscope::scenario;

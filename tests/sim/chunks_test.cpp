@@ -5,7 +5,6 @@
 #include <random>
 #include <set>
 
-#include "base/error.h"
 #include "machine/tree.h"
 #include "sim/collectives/chunk_schedule.h"
 #include "sim/collectives/chunk_traffic.h"

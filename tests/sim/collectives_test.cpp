@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "base/error.h"
 #include "sim/simulation.h"
 
 using namespace trainscope;

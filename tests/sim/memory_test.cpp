@@ -1,6 +1,5 @@
 // Device memory on host time: what it costs, what the trace keeps, and what happens when it ends.
 #include <catch2/catch.hpp>
-#include <map>
 #include <string>
 
 #include "sim/out_of_memory.h"

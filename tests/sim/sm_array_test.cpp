@@ -5,7 +5,6 @@
 #include <chrono>
 #include <random>
 
-#include "base/error.h"
 #include "machine/machine.h"
 #include "sim/block_cost.h"
 #include "sim/lone_runs.h"

@@ -1,6 +1,5 @@
 #include "stand_in/machine.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

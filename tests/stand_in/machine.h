@@ -5,7 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <map>
 #include <mutex>
 #include <set>

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "stand_in/calls.h"
 #include "stand_in/machine.h"

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "stand_in/calls.h"

@@ -2,7 +2,6 @@
 
 #include <cupti.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>

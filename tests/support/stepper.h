@@ -1,7 +1,6 @@
 // Carries out a training program's numbers step by step, without virtual time around them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "program/numbers.h"

@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
 #include "base/files.h"

@@ -6,8 +6,6 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "base/error.h"
-
 using namespace trainscope;
 using namespace trainscope::trace;
 

@@ -1,4 +1,3 @@
-#include "train/build.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "base/error.h"
 #include "train/build.h"
 
 using namespace trainscope;

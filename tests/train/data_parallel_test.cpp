@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "machine/machine.h"
 #include "sim/simulation.h"
 #include "support/built_program.h"

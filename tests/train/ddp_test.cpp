@@ -1,7 +1,6 @@
 // DistributedDataParallel's program, against PyTorch's own buckets (tests/golden/ddp_buckets.py).
 #include "train/ddp_buckets.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>

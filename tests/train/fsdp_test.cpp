@@ -2,7 +2,6 @@
 #include "train/fsdp.h"
 
 #include <catch2/catch.hpp>
-#include <map>
 #include <set>
 
 #include "base/error.h"

@@ -1,5 +1,4 @@
 // Grids of a training step's kernels, and that they are carried out as blocks one by one would be.
-#include "train/launch_shapes.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

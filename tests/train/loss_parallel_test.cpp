@@ -9,7 +9,6 @@
 #include "train/cut_layers.h"
 #include "train/models.h"
 #include "train/ranks.h"
-#include "train/sequence_parallel.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

@@ -1,7 +1,5 @@
 // Attention without the flash kernel: its launches, what they move, and their memory.
 
-#include "train/math_attention.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "support/built_program.h"
 #include "support/program_order.h"
 #include "train/interleaved_order.h"

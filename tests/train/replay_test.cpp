@@ -1,9 +1,6 @@
 // Replays of traces: as they were, and with something changed.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <limits>
-#include <map>
-#include <random>
 #include <vector>
 
 #include "base/error.h"

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "base/error.h"
 #include "support/built_program.h"
 #include "support/program_order.h"
 #include "train/cut_layers.h"

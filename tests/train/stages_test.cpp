@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "base/error.h"
 #include "train/models.h"
 #include "train/tape.h"
 

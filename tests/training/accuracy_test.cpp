@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
-#include <ctime>
 
 #include "training/training_run.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
-#include <set>
 
 #include "support/config.h"
 #include "train/build.h"

@@ -1,6 +1,5 @@
 // Ranks of FSDP that really train: whatever is gathered and scattered when, they are the ranks of
 // DistributedDataParallel.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 

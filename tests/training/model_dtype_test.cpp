@@ -1,6 +1,5 @@
 // model.to(torch.bfloat16) and model.to(torch.float16), without autocast: what has which type, what
 // is cast, and what becomes of numbers that are rounded where they are kept.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>

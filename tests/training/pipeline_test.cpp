@@ -1,6 +1,5 @@
 // Stages of a pipeline that really train: however the model is cut, and in whatever order, they are
 // the model on one GPU that adds the gradients of as many micro-batches.
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "training/training_run.h"

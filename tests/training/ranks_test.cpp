@@ -1,5 +1,4 @@
 // Ranks of DistributedDataParallel and replicas of DataParallel that really train.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,6 +1,5 @@
 // The copy path in the window: opened by name, at the playhead, silent before the reveal.
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "ui/app/layout.h"
 #include "ui/app/shapes.h"

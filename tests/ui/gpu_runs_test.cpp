@@ -1,7 +1,6 @@
 // Runs in the window that are measured, on a GPU that the emulator stands in for.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "base/error.h"
 #include "cuda/emulated_device.h"

@@ -2,14 +2,12 @@
 #include <imgui_internal.h>
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "scenario/grade.h"
 #include "scenario/learner.h"
 #include "ui/app/layout.h"
-#include "ui/app/lesson_answers.h"
 #include "ui/app/lesson_card.h"
 #include "ui/app/prerequisite.h"
 #include "ui/driver.h"

@@ -1,6 +1,5 @@
 // The least window that is said to be enough, 1024x640: what panels say there is whole.
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "base/temporary_folder.h"
 #include "ui/app/trainscope_window.h"

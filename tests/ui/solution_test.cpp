@@ -1,7 +1,6 @@
 // Being shown how a task of turning knobs is done.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <string>
 
 #include "scenario/grade.h"
 #include "ui/app/lesson_answers.h"

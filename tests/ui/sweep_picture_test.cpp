@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "ui/app/sweep_form.h"
 

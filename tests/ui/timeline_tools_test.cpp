@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <filesystem>
 
 #include "ui/app/range_rows.h"
 #include "ui/cut_text.h"

@@ -1,7 +1,6 @@
 // The tour: its cards, and the walk through them by keys.
 #include "ui/app/tour.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
 

@@ -1,7 +1,5 @@
 #include "ui/app/code_difference.h"
 
-#include <algorithm>
-
 #include "program/listing_difference.h"
 
 namespace trainscope::ui {

@@ -1,7 +1,6 @@
 // What the compare panel says, from the runs' metrics and partitions. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

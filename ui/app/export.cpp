@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "report/handout.h"

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 

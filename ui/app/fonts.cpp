@@ -6,7 +6,6 @@
 #endif
 
 #include <filesystem>
-#include <initializer_list>
 
 #include "base/files.h"
 #include "base/program_folder.h"

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "analysis/critical_path.h"
 #include "ui/app/indexed_trace.h"

@@ -1,6 +1,5 @@
 #include "ui/app/recent_files.h"
 
-#include <algorithm>
 #include <sstream>
 
 #include "base/error.h"

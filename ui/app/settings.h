@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "ui/app/room.h"
 #include "ui/app/theme_mode.h"

@@ -1,9 +1,7 @@
 // What a sweep in the window is asked for, and what it says of its points. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "scenario/lesson.h"

@@ -1,7 +1,5 @@
 #include "ui/app/timeline_search.h"
 
-#include <algorithm>
-
 #include "base/units.h"
 
 namespace trainscope::ui {

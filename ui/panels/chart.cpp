@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/ticks.h"
-#include "base/units.h"
 
 namespace trainscope::ui {
 namespace {

@@ -1,7 +1,6 @@
 #include "ui/panels/code.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "ui/panels/details.h"

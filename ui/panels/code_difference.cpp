@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "program/knobs.h"
 #include "ui/app/code_difference.h"
 #include "ui/panels/source_text.h"
 

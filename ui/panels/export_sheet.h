@@ -1,8 +1,6 @@
 // Which file to write of what is open: kinds to choose from, and a name whose ending says the same.
 #pragma once
 
-#include <optional>
-
 #include "ui/panels/sheet.h"
 
 namespace trainscope::ui {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/measured_run.h"
-#include "base/units.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/chunk_view.h"
 #include "ui/panels/controls.h"

@@ -4,7 +4,6 @@
 // stages. Of FSDP: which units' parameters are whole, and when.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "analysis/scaling.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/letters.h"
 #include "program/idle_knobs.h"

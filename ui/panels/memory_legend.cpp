@@ -1,6 +1,5 @@
 #include "ui/panels/memory_legend.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ui/panels/controls.h"
-
 namespace trainscope::ui {
 namespace {
 

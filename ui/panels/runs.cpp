@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/units.h"
 #include "program/idle_knobs.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"

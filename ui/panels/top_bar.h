@@ -1,8 +1,6 @@
 // The bar above the panels: what is open, playback, where the numbers come from, "Find an action".
 #pragma once
 
-#include <string>
-
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {

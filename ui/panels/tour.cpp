@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
-#include <array>
-
 #include "ui/app/layout.h"
 #include "ui/panels/markdown.h"
 

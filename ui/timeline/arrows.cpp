@@ -1,6 +1,5 @@
 // Where arrows of a path would lie on one another, they are set apart.
 #include <algorithm>
-#include <utility>
 
 #include "ui/timeline/place.h"
 

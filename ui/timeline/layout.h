@@ -5,7 +5,6 @@
 // trace's own. Cost: O(visible pixels · log spans), whatever the trace holds.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <span>

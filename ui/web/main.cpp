@@ -3,7 +3,6 @@
 #include <emscripten/eventloop.h>
 #include <emscripten/html5.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>

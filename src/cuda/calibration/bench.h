@@ -3,9 +3,7 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "cuda/calibration/samples.h"

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "base/error.h"
 #include "cuda/device/shapes.h"
 #include "kernels/accuracy.h"
 #include "kernels/bandwidth.h"

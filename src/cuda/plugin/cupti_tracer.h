@@ -5,7 +5,6 @@
 // attached, or the library is missing, there is none, and the reason is kept.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
