@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analysis/by_correlation.h"
+#include "analysis/runtime_calls.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -101,8 +102,9 @@ bool OperationSpans::is_on_host(const trace::Span& span) const {
 }
 
 bool OperationSpans::is_host_call(const trace::Span& span) const {
-  return is_on_host(span) && span.category != Category::kAnnotation &&
-         (span.category != Category::kHeld || is_imported_);
+  if (!is_on_host(span) || span.category == Category::kAnnotation) return false;
+  return span.category != Category::kHeld || is_imported_ ||
+         is_call_of_runtime(measured_.trace->name(span));
 }
 
 std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans) {

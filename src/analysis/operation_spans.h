@@ -15,7 +15,7 @@ class OperationSpans {
   // Of the rank that is measured. A copy is one once, on its engine where the trace has engines.
   bool is_gpu_work(const trace::Span& span) const;
   // No mark of a user's, and no wait that another span makes whole: in an imported trace a wait is
-  // the call that waits.
+  // the call that waits, in others where it has that call's name, as cudaDeviceSynchronize.
   bool is_host_call(const trace::Span& span) const;
   bool is_on_host(const trace::Span& span) const;
 

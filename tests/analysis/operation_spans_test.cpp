@@ -101,6 +101,19 @@ TEST_CASE("marks take no time from the calls around them, and waits only where t
   }
 }
 
+TEST_CASE("a call that waits is one, under its own name, whoever wrote the trace") {
+  for (const auto kind : {kSimulated, kImported}) {
+    Made made(kind);
+    const auto sync = made.add(made.host, "cudaDeviceSynchronize", 10, 90, Category::kHeld);
+    const auto copy = made.call(100, 160, Category::kHostApi);
+    made.add(made.host, "held: staging", 120, 150, Category::kHeld);
+    const auto uses = made.uses();
+    CHECK(uses[sync].self == 80);
+    CHECK(uses[sync].held == 0);
+    CHECK(uses[copy].self == (kind == kImported ? 30 : 60));
+  }
+}
+
 TEST_CASE("calls that overlap share no time, and what is launched after one is not its own") {
   Made made(kImported);
   const auto first = made.call(0, 50, Category::kHostWork);
