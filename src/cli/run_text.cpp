@@ -19,6 +19,7 @@
 #include "cli/table.h"
 #include "program/idle_knobs.h"
 #include "report/comparison.h"
+#include "report/summing_times.h"
 #include "trace/short_name.h"
 
 namespace trainscope::cli {
@@ -224,12 +225,13 @@ void print_waterfall(const Run& a, const Run& b) {
     return;
   }
   std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";
+  const report::PrintedSum sum =
+      report::printed_sum(comparison.time_a, comparison.time_b, comparison.changes);
   TextTable table({Align::kLeft, Align::kRight});
-  table.add({"  " + a.label, format_nanos(comparison.time_a)});
-  for (const analysis::Change& change : comparison.changes)
-    table.add({"  " + std::string(analysis::name_of(change)),
-               (change.nanos > 0 ? "+" : "") + format_nanos(change.nanos)});
-  table.add({"  " + b.label, format_nanos(comparison.time_b)});
+  table.add({"  " + a.label, sum.from});
+  for (const report::PrintedStep& step : sum.steps)
+    table.add({"  " + std::string(analysis::name_of(step.change)), step.time});
+  table.add({"  " + b.label, sum.to});
   std::cout << table.text();
 }
 

@@ -13,6 +13,7 @@
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/sections.h"
+#include "report/summing_times.h"
 #include "report/words.h"
 
 namespace trainscope::report {
@@ -165,8 +166,9 @@ std::string part_class(analysis::Part part) {
   return "p-" + slug(trace::name_of(analysis::category_of(part)));
 }
 
-std::string signed_time(double nanos) {
-  return (nanos < 0 ? "\u2212" : "+") + format_nanos(std::abs(nanos));
+// With a minus sign, not a hyphen.
+std::string typeset(std::string time) {
+  return time.starts_with('-') ? "\u2212" + time.substr(1) : time;
 }
 
 std::string paragraph_html(const std::string& words) {
@@ -176,17 +178,14 @@ std::string paragraph_html(const std::string& words) {
 // From A's time to B's, part by part.
 std::string waterfall_html(const std::vector<RunView>& views, const Comparison& comparison,
                            const Speech& speech) {
-  std::vector<Step> steps = {{side_mark(views, 0), speech.number(format_nanos(comparison.time_a)),
-                              "total", 0, comparison.time_a}};
-  double at = comparison.time_a;
-  for (const analysis::Change& change : comparison.changes) {
-    steps.push_back({html_text(speech.say(analysis::name_of(change))),
-                     speech.number(signed_time(change.nanos)), part_class(change.part), at,
-                     at + change.nanos});
-    at += change.nanos;
-  }
-  steps.push_back({side_mark(views, 1), speech.number(format_nanos(comparison.time_b)),
-                   "total open", 0, comparison.time_b});
+  const PrintedSum sum = printed_sum(comparison.time_a, comparison.time_b, comparison.changes);
+  std::vector<Step> steps = {
+      {side_mark(views, 0), speech.number(sum.from), "total", 0, comparison.time_a}};
+  for (const PrintedStep& step : sum.steps)
+    steps.push_back({html_text(speech.say(analysis::name_of(step.change))),
+                     speech.number(typeset(step.time)), part_class(step.change.part), step.from,
+                     step.to});
+  steps.push_back({side_mark(views, 1), speech.number(sum.to), "total open", 0, comparison.time_b});
   return steps_html(steps);
 }
 

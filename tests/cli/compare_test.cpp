@@ -1,7 +1,15 @@
 // `trainscope compare`, with every kind of thing on either side.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "cli/program.h"
 #include "support/skip.h"
@@ -24,6 +32,26 @@ void parts_sum(const json& object) {
     return object["runs"][side]["metrics"][time]["value"].get<double>();
   };
   CHECK(sum == Approx(of("B") - of("A")).margin(1e-9 * size));
+}
+
+// The same as the table has them, in its last digit; a comparison without parts has no such table.
+void printed_parts_sum(const std::string& out) {
+  std::istringstream lines(out.substr(std::min(out.find("where the time went"), out.size())));
+  std::vector<std::int64_t> ticks;
+  std::set<std::string> units;
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line) && !line.empty();) {
+    const std::size_t unit = line.rfind(' ');
+    std::string number = line.substr(line.rfind(' ', unit - 1) + 1);
+    units.insert(line.substr(unit + 1));
+    std::erase(number, '.');
+    ticks.push_back(std::strtoll(number.c_str(), nullptr, 10));
+  }
+  if (ticks.empty()) return;
+  INFO(out);
+  CHECK(units.size() == 1);
+  REQUIRE(ticks.size() > 2);
+  CHECK(std::accumulate(ticks.begin(), ticks.end() - 1, std::int64_t{0}) == ticks.back());
 }
 
 // One of each kind in the folder, by name.
@@ -57,6 +85,7 @@ TEST_CASE("anything that is a run can be compared with anything else that is") {
       const Result table = run("compare " + a + " " + b);
       CHECK(table.code == 0);
       CHECK_THAT(table.out, Catch::Contains("imes are of "));
+      printed_parts_sum(table.out);
     }
 }
 

@@ -1,6 +1,9 @@
 #include "ui/app/comparison.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
 
 #include "base/ratio.h"
 #include "report/comparison.h"
@@ -31,6 +34,28 @@ TEST_CASE("the waterfall leads from A's time to B's, and its parts sum to the di
   }
   CHECK(at == Approx(bars.back().to));
   CHECK(bars.front().to == Approx(*analysis::value_of(pair.a.metrics, "time.step")));
+}
+
+// "-0.17 ms" in the last of its digits.
+std::int64_t ticks(std::string time) {
+  time.resize(time.find(' '));
+  std::erase(time, '.');
+  return std::strtoll(time.c_str(), nullptr, 10);
+}
+
+TEST_CASE("what is written at the waterfall's bars sums to the last digit") {
+  for (const char* id : {"pinned-vs-pageable", "channels-last", "default-stream"}) {
+    INFO(id);
+    const scenario::Lesson lesson = scenario::find_lesson(id);
+    const Comparison comparison =
+        compare_runs(analysis::run_config("A", lesson.side("A")),
+                     analysis::run_config("B", lesson.side("B")), &lesson);
+    REQUIRE(comparison.waterfall.size() >= 3);
+    std::int64_t at = ticks(comparison.waterfall.front().value);
+    for (std::size_t i = 1; i + 1 < comparison.waterfall.size(); ++i)
+      at += ticks(comparison.waterfall[i].value);
+    CHECK(at == ticks(comparison.waterfall.back().value));
+  }
 }
 
 TEST_CASE("the waterfall says that its times are a step's, be there one of them or many") {

@@ -8,6 +8,7 @@
 #include "base/ratio.h"
 #include "base/units.h"
 #include "report/comparison.h"
+#include "report/summing_times.h"
 #include "scenario/named_metrics.h"
 
 namespace trainscope::ui {
@@ -112,7 +113,6 @@ CompareRow row_of(const Metric& metric, double a, double b) {
 WaterfallBar total_bar(const char* name, double time) {
   WaterfallBar bar;
   bar.name = name;
-  bar.value = format_nanos(time);
   bar.to = time;
   return bar;
 }
@@ -127,7 +127,6 @@ void add_change(std::vector<WaterfallBar>& bars, std::string name, analysis::Par
   bar.kind = WaterfallBar::Kind::kChange;
   bar.part = part;
   bar.name = std::move(name);
-  bar.value = signed_time(nanos);
   bar.from = from;
   bar.to = from + nanos;
   bars.push_back(std::move(bar));
@@ -138,6 +137,18 @@ std::size_t changes_shown(const std::vector<analysis::Change>& changes, double t
   std::size_t seen = 0;
   while (seen < changes.size() && std::abs(changes[seen].nanos) >= kLeastChange * time) ++seen;
   return seen <= kMostChanges ? seen : kMostChanges - 1;
+}
+
+report::SummingTimes printed(const report::Comparison& times) {
+  const double larger = std::max(times.time_a, times.time_b);
+  return {larger, kLeastChange * larger};
+}
+
+// What the note says of causes that have no bar; those of less than the bars' last digit by
+// themselves.
+std::string rest_words(const report::Comparison& times, double at, double rest) {
+  const std::string time = printed(times).step(at, at + rest);
+  return ", with " + (time.empty() ? signed_time(rest) : time) + " of smaller causes";
 }
 
 // What changes A's time into B's. Small changes share one bar, or the note where even that is too
@@ -159,10 +170,17 @@ void add_changes(Comparison& comparison, const report::Comparison& times) {
   }
   comparison.waterfall_note = "the parts sum to the difference";
   if (shown < changes.size() && std::abs(rest) < kLeastChange * larger)
-    comparison.waterfall_note += ", with " + signed_time(rest) + " of smaller causes";
+    comparison.waterfall_note += rest_words(times, at, rest);
   else if (shown < changes.size())
     add_change(bars, fmt::format("{} more causes", changes.size() - shown), changes[shown].part, at,
                rest);
+}
+
+// So that what stands below the bars sums, too.
+void add_values(std::vector<WaterfallBar>& bars, const report::SummingTimes& times) {
+  for (WaterfallBar& bar : bars)
+    bar.value =
+        bar.kind == WaterfallBar::Kind::kTotal ? times.at(bar.to) : times.step(bar.from, bar.to);
 }
 
 // A's time, what changes it, B's time.
@@ -178,6 +196,7 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   else
     comparison.waterfall_note = report::kNothingToExplain;
   comparison.waterfall.push_back(total_bar("B", times.time_b));
+  add_values(comparison.waterfall, printed(times));
   const bool a_step = times.steps == report::Steps::kBoth;
   comparison.waterfall_title =
       report::are_alike(times.time_a, times.time_b)
