@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 
 namespace trainscope::program {
 namespace {
 
 constexpr std::string_view kSeparators = " |";
+constexpr std::string_view kBetweenNumbers = " ,";  // of a list
 
 // Knobs, and what another one has to be for them to matter: one of several words, or above a
 // number, or some text. A name that ends in a dot is all knobs that begin with it. The first that
@@ -18,6 +21,9 @@ struct Need {
   double above = 0;              // where there are no words
   std::string_view where{};      // only where each of these is one of its words: "a=b|c d=e"
   bool of_those_turned = false;  // only of knobs that do not have their initial values
+  // A number of steps, or a list of them, that the run has to get to: `of`, or the knob itself
+  // where that is "steps".
+  bool in_run = false;
 };
 
 constexpr std::array kNeeds{
@@ -106,6 +112,9 @@ constexpr std::array kNeeds{
     Need{"ddp.no_sync fsdp.gradient_sync", "accumulate_steps", "", 1},
     Need{"straggler.factor", "straggler.rank", "", -1},
     Need{"straggler.rank", "straggler.factor", "", 1, "", true},
+    Need{"scaler.inject_inf_at loop.item_every scaler.growth_interval", "steps", "", 0, "", true,
+         true},
+    Need{"scaler.growth_factor", "scaler.growth_interval", "", 0, "", false, true},
 };
 
 bool is_one_of(std::string_view word, std::string_view words) {
@@ -137,7 +146,37 @@ bool is_about(const Config& config, const Need& need, std::string_view knob) {
          (!need.of_those_turned || is_turned(config, knob));
 }
 
-bool is_met(const Config& config, const Need& need) {
+std::vector<std::int64_t> numbers_of(const std::string& list) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t at = 0; (at = list.find_first_not_of(kBetweenNumbers, at)) != list.npos;) {
+    const std::size_t end = std::min(list.find_first_of(kBetweenNumbers, at), list.size());
+    std::int64_t number = 0;  // of what is none, which is refused where a program is built
+    std::from_chars(list.data() + at, list.data() + end, number);
+    numbers.push_back(number);
+    at = end;
+  }
+  return numbers;
+}
+
+// Of a list of steps, counted from 0, those that the run does not get to.
+std::vector<std::int64_t> beyond_run(const Config& config, std::string_view knob) {
+  std::vector<std::int64_t> numbers = numbers_of(config.word(knob));
+  std::erase_if(numbers, [&](std::int64_t one) { return one < config.whole("steps"); });
+  return numbers;
+}
+
+bool is_list(std::string_view knob) {
+  return find_knob(knob).type == KnobType::kList;
+}
+
+// The run has one of the list's steps, or as many steps.
+bool is_in_run(const Config& config, std::string_view knob) {
+  if (!is_list(knob)) return config.whole(knob) <= config.whole("steps");
+  return beyond_run(config, knob).size() < numbers_of(config.word(knob)).size();
+}
+
+bool is_met(const Config& config, const Need& need, std::string_view knob) {
+  if (need.in_run) return is_in_run(config, need.of == "steps" ? knob : need.of);
   const Value& value = config.value(need.of);
   if (!need.words.empty()) return is_one_of(spell(value), need.words);
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
@@ -148,19 +187,57 @@ bool is_met(const Config& config, const Need& need) {
 // The first need of a knob that its config does not meet; null: there is none.
 const Need* unmet(const Config& config, std::string_view knob) {
   for (const Need& need : kNeeds) {
-    if (!is_about(config, need, knob) || is_met(config, need)) continue;
-    if (!unmet(config, need.of)) return &need;  // else its value says nothing
+    if (!is_about(config, need, knob) || is_met(config, need, knob)) continue;
+    if (need.in_run || !unmet(config, need.of)) return &need;  // else its value says nothing
   }
   return nullptr;
+}
+
+// "steps = 5".
+std::string reason_of(const Config& config, const Need& need) {
+  const std::string value = show(find_knob(need.of), config.value(need.of));
+  return std::string(need.of) + " = " + (value.empty() ? "\"\"" : value);
+}
+
+bool is_among(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// " at 50, 60": of a list of steps those that the run does not get to, where it gets to others.
+std::string idle_at(const Config& config, std::string_view knob) {
+  std::string words;
+  if (!is_list(knob)) return words;
+  for (const std::int64_t number : beyond_run(config, knob))
+    words += (words.empty() ? " at " : ", ") + std::to_string(number);
+  return words;
+}
+
+bool waits_for_steps(std::string_view knob) {
+  return std::ranges::any_of(kNeeds, [&](const Need& need) {
+    return need.in_run && need.of == "steps" && is_one_of(knob, need.knobs);
+  });
+}
+
+// Of a knob whose reason is none of those that are to take several values.
+std::string idle_note(const Config& config, std::string_view knob,
+                      const std::vector<std::string>& varied) {
+  const Need* need = unmet(config, knob);
+  if (need && (is_among(varied, need->of) || (need->in_run && is_among(varied, "steps"))))
+    return "";
+  if (need) return "changes nothing with " + reason_of(config, *need);
+  const std::string at = is_among(varied, "steps") ? "" : idle_at(config, knob);
+  return at.empty() ? at : "changes nothing" + at + " with steps = " + spell(config.value("steps"));
 }
 
 }  // namespace
 
 std::string idle_because(const Config& config, std::string_view knob) {
   const Need* need = unmet(config, knob);
-  if (!need) return "";
-  const std::string value = show(find_knob(need->of), config.value(need->of));
-  return std::string(need->of) + " = " + (value.empty() ? "\"\"" : value);
+  return need ? reason_of(config, *need) : "";
+}
+
+std::string idle_note(const Config& config, std::string_view knob) {
+  return idle_note(config, knob, {});
 }
 
 std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
@@ -168,12 +245,12 @@ std::vector<std::string> idle_words(const std::vector<std::string>& knobs,
                                     const std::vector<std::string>& varied) {
   std::vector<std::string> words;
   for (const std::string& knob : knobs) {
-    const bool idle = std::ranges::all_of(configs, [&](const Config* config) {
-      const Need* need = unmet(*config, knob);
-      return need && std::ranges::find(varied, need->of) == varied.end();
-    });
-    if (idle && !configs.empty())
-      words.push_back(knob + " changes nothing with " + idle_because(*configs.front(), knob));
+    std::vector<std::string> notes;
+    for (const Config* config : configs)
+      if (!waits_for_steps(knob) || is_turned(*config, knob))
+        notes.push_back(idle_note(*config, knob, varied));
+    if (!notes.empty() && std::ranges::none_of(notes, &std::string::empty))
+      words.push_back(knob + " " + notes.front());
   }
   return words;
 }

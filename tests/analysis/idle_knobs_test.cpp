@@ -29,7 +29,8 @@ std::vector<program::Value> others(const Config& config, const Knob& knob) {
   } else if (const auto* number = std::get_if<double>(&now)) {
     values = {2 * *number, *number + 0.25};
   } else {
-    values = {std::string("1")};
+    // A list that is idle as it is may not be with other numbers.
+    values = {std::string(std::get<std::string>(now).empty() ? "1" : "")};
   }
   std::erase(values, now);
   return values;
@@ -82,6 +83,8 @@ const std::vector<std::vector<std::string>> kConfigs{
     {"steps=2", "loop.evaluate=false", "data.location=device"},
     {"steps=2", "loop.evaluate=false", "data.source=tensor"},
     {"steps=2", "loop.evaluate=false", "optimizer.name=adamw", "scaler.enabled=true"},
+    {"steps=2", "loop.evaluate=false", "scaler.enabled=true", "scaler.growth_interval=3",
+     "scaler.inject_inf_at=2", "loop.item_every=3"},
     {"steps=2", "loop.evaluate=false", "model.name=cnn", "batch_size=8"},
     {"steps=2", "loop.evaluate=false", "model.name=gpt-mini", "batch_size=2", "model.seq_len=16"},
     {"steps=2", "model.name=resnet18", "batch_size=8"},
@@ -201,6 +204,49 @@ TEST_CASE("what makes a knob idle is named") {
   CHECK(program::idle_because(config_of({"workload=copy", "data.location=device"}),
                               "transfer.non_blocking")
             .empty());
+}
+
+TEST_CASE("a step that the run does not get to changes nothing, and that is said") {
+  const auto why = [](const std::vector<std::string>& settings, const char* knob) {
+    return program::idle_because(config_of(settings), knob);
+  };
+  const auto note = [](const std::vector<std::string>& settings, const char* knob) {
+    return program::idle_note(config_of(settings), knob);
+  };
+  CHECK(why({"steps=5", "scaler.inject_inf_at=50"}, "scaler.inject_inf_at") == "steps = 5");
+  CHECK(why({"steps=5", "scaler.inject_inf_at=5, 7"}, "scaler.inject_inf_at") == "steps = 5");
+  CHECK(why({"steps=5", "scaler.inject_inf_at=4"}, "scaler.inject_inf_at").empty());
+  CHECK(why({"steps=5", "loop.item_every=6"}, "loop.item_every") == "steps = 5");
+  CHECK(why({"steps=5", "loop.item_every=5"}, "loop.item_every").empty());
+  const std::string scaler = "scaler.enabled=true";
+  CHECK(why({"steps=5", scaler, "scaler.growth_interval=6"}, "scaler.growth_interval") ==
+        "steps = 5");
+  CHECK(why({"steps=5", scaler, "scaler.growth_interval=5"}, "scaler.growth_interval").empty());
+  CHECK(why({"steps=5", scaler}, "scaler.growth_factor") == "scaler.growth_interval = 2000");
+  // What is not set waits for nothing.
+  for (const char* knob : {"scaler.inject_inf_at", "loop.item_every", "scaler.growth_interval"})
+    CHECK(why({"steps=5", scaler}, knob).empty());
+  // Of a list, the steps that are not there.
+  CHECK(why({"steps=5", "scaler.inject_inf_at=3, 50, 60"}, "scaler.inject_inf_at").empty());
+  CHECK(note({"steps=5", "scaler.inject_inf_at=3, 50, 60"}, "scaler.inject_inf_at") ==
+        "changes nothing at 50, 60 with steps = 5");
+  CHECK(note({"steps=5", "scaler.inject_inf_at=50"}, "scaler.inject_inf_at") ==
+        "changes nothing with steps = 5");
+  CHECK(note({"steps=5", "scaler.inject_inf_at=3,4"}, "scaler.inject_inf_at").empty());
+}
+
+TEST_CASE("a step beyond the run is said of the side that has it, unless steps vary") {
+  const Config without = config_of({"steps=5"});
+  const Config with = config_of({"steps=5", "scaler.inject_inf_at=3, 50"});
+  const Config far = config_of({"steps=5", "scaler.inject_inf_at=50"});
+  const std::vector<std::string> knobs{"scaler.inject_inf_at"};
+  CHECK(program::idle_words(knobs, {&without, &with}) ==
+        std::vector<std::string>{"scaler.inject_inf_at changes nothing at 50 with steps = 5"});
+  CHECK(program::idle_words(knobs, {&far, &without}) ==
+        std::vector<std::string>{"scaler.inject_inf_at changes nothing with steps = 5"});
+  CHECK(program::idle_words(knobs, {&with, &without}, {"steps"}).empty());
+  CHECK(program::idle_words(knobs, {&far, &without}, {"steps"}).empty());
+  CHECK(program::idle_words(knobs, {&without}).empty());
 }
 
 TEST_CASE("only what is idle on every side is said") {

@@ -88,15 +88,14 @@ void knob_name(const PanelContext& context, const Knob& knob, float width, bool 
 // That turning it would change nothing, and on which side.
 void idle_note(const PanelContext& context, const Knob& knob) {
   const Theme& theme = context.theme;
-  std::vector<std::string> reasons;
+  std::vector<std::string> notes;
   for (const SideModel& side : context.workspace.sides())
-    reasons.push_back(is_imported(side) ? "" : program::idle_because(side.config, knob.name));
-  const bool alike = std::ranges::adjacent_find(reasons, std::not_equal_to<>()) == reasons.end();
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    if (reasons[i].empty() || (alike && i > 0)) continue;
+    notes.push_back(is_imported(side) ? "" : program::idle_note(side.config, knob.name));
+  const bool alike = std::ranges::adjacent_find(notes, std::not_equal_to<>()) == notes.end();
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (notes[i].empty() || (alike && i > 0)) continue;
     const std::string side = alike ? "" : SideModel::label_of(i) + ": ";
-    text(theme.font.text, theme.size.label, theme.warn, side + "changes nothing with " + reasons[i],
-         true);
+    text(theme.font.text, theme.size.label, theme.warn, side + notes[i], true);
   }
 }
 
