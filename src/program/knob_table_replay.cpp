@@ -22,8 +22,10 @@ void add_replay_knobs(std::vector<Knob>& t) {
   speed("replay.product_speed",
         "matrix products, convolutions and attention are so many times as fast, besides: tensor "
         "cores, a narrower type, channels_last");
-  speed("replay.host_speed",
-        "the host is so many times as fast as recorded: its Python, operators and launches");
+  speed(
+      "replay.host_speed",
+      "the host is so many times as fast as recorded: its Python, operators and launches, but not "
+      "what takes it longer than a millisecond without any: a process that starts, the driver");
   speed("replay.copy_speed", "copies between host and GPU are so many times as fast as recorded");
   speed("replay.communication_speed", "collectives are so many times as fast as recorded");
   flag("replay.batches_ready", false)

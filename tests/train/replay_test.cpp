@@ -390,6 +390,41 @@ TEST_CASE("a kernel that begins at the end of a long call begins early where the
   CHECK(starts.back() < 4000);
 }
 
+TEST_CASE("a faster host makes no shorter what is no operator's, nor a launch's") {
+  struct Stretch {
+    const char* call;  // null: nothing is recorded
+    Nanos lasts;       // us
+    bool stays;
+  };
+  for (const auto& [call, lasts, stays] :
+       {Stretch{"cudaMalloc", 400, false}, Stretch{"cudaMalloc", 40'000, true},
+        Stretch{"cudaDeviceGetStreamPriorityRange", 30'000'000, true}, Stretch{nullptr, 400, false},
+        Stretch{nullptr, 18'000, true}}) {
+    INFO((call ? call : "nothing") << " for " << lasts << " us");
+    Recorded one;
+    one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
+    one.kernel(15, 20, 1);
+    if (call) one.call(one.main, call, 10, 10 + lasts);
+    one.call(one.main, "cudaLaunchKernel", 10 + lasts, 20 + lasts, 2);
+    one.kernel(25 + lasts, 30 + lasts, 2);
+    const std::vector<Nanos> once = one.starts(), faster = one.starts({"replay.host_speed=1000"});
+    CHECK(once[1] - once[0] == 10 + lasts);
+    CHECK(faster[1] - faster[0] >= (stays ? lasts : 0));
+    CHECK(faster[1] - faster[0] <= (stays ? lasts : 0) + 10);
+  }
+}
+
+TEST_CASE("while another thread of its rank works, a thread that rests is as fast as the rest") {
+  Recorded one;
+  one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
+  one.kernel(15, 20, 1);
+  for (Nanos at = 10; at < 18'000; at += 100) one.call(one.other, "cudaEventQuery", at, at + 90);
+  one.call(one.main, "cudaLaunchKernel", 18'010, 18'020, 2);
+  one.kernel(18'025, 18'030, 2);
+  const std::vector<Nanos> faster = one.starts({"replay.host_speed=2"});
+  CHECK(faster[1] - faster[0] <= 9'010);
+}
+
 TEST_CASE("of a rank alone, what a collective waits for the others stays as long as it was") {
   Recorded one;
   const std::vector<Nanos> lasted{20, 60, 30, 20};  // us, of the same sum

@@ -17,6 +17,7 @@
 #include "trace/step_mark.h"
 #include "train/build.h"
 #include "train/replay/device_work.h"
+#include "train/replay/host_silence.h"
 #include "train/replay/host_tracks.h"
 #include "train/replay/host_waits.h"
 #include "train/replay/product_names.h"
@@ -69,6 +70,7 @@ class ReplayWriter {
         changed_(speeds_of(config)),
         left_out_{config.flag("replay.non_blocking"), !config.flag("replay.synchronise")},
         rank_(static_cast<int>(config.whole("replay.rank"))),
+        silence_(*trace),
         tracks_(host_tracks(*trace)),
         work_(device_work(std::move(trace), tracks_)),
         waits_(trace_, work_, tracks_) {}
@@ -102,7 +104,8 @@ class ReplayWriter {
   void order_meetings(const std::vector<bool>& launches);
   void write_thread(std::size_t track);
   void write_event(ThreadWriter& writer, const HostEvent& event);
-  void hasten(program::RecordedCall& call);
+  Nanos hastened(Nanos from, Nanos to) const;
+  void hasten(program::RecordedCall& call, const HostEvent& event);
   void take_hands(ThreadWriter& writer, const std::vector<Hand>& hands, std::size_t event);
   void pass(ThreadWriter& writer, Nanos until, bool in_loader);
   void count_steps();
@@ -112,14 +115,16 @@ class ReplayWriter {
   Speeds changed_;
   LeftOut left_out_;
   int rank_ = -1;  // that the change is of; below 0: every one
+  HostSilence silence_;
   std::vector<HostTrack> tracks_;
   DeviceWork work_;
   HostWaits waits_;
   program::Program program_;
   std::vector<std::vector<Hand>> before_, after_;  // by track, in order of events
   Nanos now_ = 0;                                  // of the thread under way, in the recording
-  Speeds speeds_;                                  // of that thread
-  Caller caller_;                                  // the same
+  int rank_of_thread_ = 0;
+  Speeds speeds_;  // of that thread
+  Caller caller_;  // the same
 };
 
 void ReplayWriter::refuse_what_cannot_be() const {
@@ -215,12 +220,19 @@ void ReplayWriter::order_meetings(const std::vector<bool>& launches) {
   }
 }
 
+// Of the thread under way. While no thread of its rank does anything that is recorded, all of them
+// keep their pace, so that each is as far as the others still.
+Nanos ReplayWriter::hastened(Nanos from, Nanos to) const {
+  if (to <= from) return 0;
+  const Nanos silent = silence_.within(rank_of_thread_, from, to);
+  return silent + faster(to - from - silent, speeds_.host);
+}
+
 // Time of the host's own passes, unless it is spent on waiting for a batch that is there.
 void ReplayWriter::pass(ThreadWriter& writer, Nanos until, bool in_loader) {
   const Nanos length = std::max<Nanos>(until - now_, 0);
+  const Nanos left = in_loader ? (speeds_.batches_are_there ? 0 : length) : hastened(now_, until);
   now_ = std::max(now_, until);
-  const Nanos left =
-      in_loader ? (speeds_.batches_are_there ? 0 : length) : faster(length, speeds_.host);
   if (left > 0) writer.add(program::Elapse{left});
 }
 
@@ -244,8 +256,12 @@ int ReplayWriter::device_of(int rank) const {
 }
 
 // The host's part of a call; what begins after the call is told from its beginning, too, and what
-// begins within a long call begins when the call has come so far.
-void ReplayWriter::hasten(program::RecordedCall& call) {
+// begins within a long call begins when the call has come so far. A long one that gives no work is
+// the driver's: it makes a context, or maps memory.
+void ReplayWriter::hasten(program::RecordedCall& call, const HostEvent& event) {
+  const bool is_of_driver = call.count == 0 && !event.is_held &&
+                            trace_.spans()[event.span].category == Category::kHostApi;
+  if (is_of_driver && call.before > kLongestOfOperator) return;
   const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
   const Nanos usual = work_.usual_latency;
   for (std::uint32_t i = 0; i < call.count; ++i) {
@@ -262,7 +278,7 @@ void ReplayWriter::write_event(ThreadWriter& writer, const HostEvent& event) {
   if (event.kind == HostEvent::Kind::kBegin) return writer.add(program::BeginRecorded{event.span});
   if (event.kind == HostEvent::Kind::kEnd) return writer.add(program::EndMark{});
   program::RecordedCall call = waits_.call(event, caller_);
-  hasten(call);
+  hasten(call, event);
   if (call.count > 0) {
     program::Thread& thread = program_.threads.back();
     if (!caller_.given)
@@ -285,6 +301,7 @@ void ReplayWriter::write_thread(std::size_t track) {
   program_.threads.push_back(std::move(thread));
   ThreadWriter writer(program_, static_cast<Index>(track));
   now_ = 0;
+  rank_of_thread_ = rank;
   speeds_ = changes(rank) ? changed_ : Speeds();
   caller_ = {std::nullopt, device_of(rank), changes(rank) ? left_out_ : LeftOut()};
   if (track == 0 && work_.without_call > 0) {
