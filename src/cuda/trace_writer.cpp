@@ -178,21 +178,10 @@ void TraceWriter::write_thread(program::Index thread, const ThreadLog& log) {
   }
 }
 
-// Processes stage at the same time, each in its driver's buffer.
-trace::LaneId TraceWriter::staging_lane(int rank) {
-  if (rank == 0) return recorder_.staging_lane();
-  const auto [lane, added] = staging_lanes_.try_emplace(rank, trace::kNone);
-  const auto place = static_cast<std::int64_t>(program_.threads.size()) + 2 + rank;
-  if (added)
-    lane->second = trace_.add_lane({"staging, rank " + std::to_string(rank),
-                                    trace::LaneKind::kStaging, rank, -1, 1, place, "host"});
-  return lane->second;
-}
-
 void TraceWriter::write_staging(const Call& call, const trace::Span& host) {
   trace::Span span = host;
   span.name = recorder_.name("staging (inferred)");
-  span.lane = staging_lane(program_.streams[call.stream].rank);
+  span.lane = recorder_.staging_lane(program_.streams[call.stream].rank);
   span.category = trace::Category::kStaging;
   span.correlation = call.id;
   recorder_.add(span);

@@ -72,7 +72,6 @@ class TraceWriter {
   void set_clock(const std::vector<ThreadLog>& logs, std::vector<Activity>& activities);
   void write_host(const std::vector<ThreadLog>& logs);
   void write_thread(program::Index thread, const ThreadLog& log);
-  trace::LaneId staging_lane(int rank);
   void write_staging(const Call& call, const trace::Span& host);
   void write_activity(const Activity& activity);
   // collective_spans.cpp
@@ -101,9 +100,8 @@ class TraceWriter {
   Nanos begin_;
   std::unordered_map<CallId, Known> calls_;
   std::unordered_map<CallId, Nanos> done_;
-  std::vector<std::vector<Nanos>> ends_;        // of the work on each stream, sorted
-  std::vector<Last> last_;                      // by stream
-  std::map<int, trace::LaneId> staging_lanes_;  // of ranks after the first
+  std::vector<std::vector<Nanos>> ends_;  // of the work on each stream, sorted
+  std::vector<Last> last_;                // by stream
   std::map<std::pair<program::Index, std::int64_t>, Joint> joints_;
   std::map<CallId, Extent> sends_;
   std::unordered_map<CallId, Extent> shares_;  // by the rank's call

@@ -160,7 +160,7 @@ void Host::end_staging_copy(Nanos now, std::uint32_t thread) {
   span.start = staging.copy_begun;
   span.duration = now - staging.copy_begun;
   span.name = recorder_.transfer_name(chunk_bytes(copy, staging.copied));
-  span.lane = recorder_.staging_lane();
+  span.lane = recorder_.staging_lane(program_.streams[copy.stream].rank);
   span.category = trace::Category::kStaging;
   span.cause = trace::Cause::kProgram;
   span.cause_span = staging.last_copy;

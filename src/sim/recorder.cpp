@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -41,7 +42,7 @@ struct CopyUse {
 struct Uses {
   std::vector<CopyUse> copies;  // by GPU
   std::vector<bool> streams;
-  bool staging = false;
+  std::set<int> staging;  // ranks that copy pageable memory
   bool allocations = false;
 };
 
@@ -50,8 +51,9 @@ void note_copy(const program::Program& program, const program::Copy& copy, Uses&
   const Direction direction = direction_of(copy, program);
   uses.copies[gpu].h2d |= direction == Direction::kH2D;
   uses.copies[gpu].d2h |= direction == Direction::kD2H;
-  uses.staging |= program.buffers[copy.from].kind == MemoryKind::kPageable ||
-                  program.buffers[copy.to].kind == MemoryKind::kPageable;
+  if (program.buffers[copy.from].kind == MemoryKind::kPageable ||
+      program.buffers[copy.to].kind == MemoryKind::kPageable)
+    uses.staging.insert(program.streams[copy.stream].rank);
 }
 
 Uses uses_of(const program::Program& program) {
@@ -214,7 +216,7 @@ Recorder::Recorder(const program::Program& program, const machine::Machine& mach
         {name(operation.framework), name("cudaLaunchKernel"), name(operation.kernel)});
 }
 
-void Recorder::add_host_lanes(bool staging) {
+void Recorder::add_host_lanes(const std::set<int>& staging) {
   std::int64_t number = 1;
   const auto lane = [&](std::string name, trace::LaneKind kind, int rank) {
     return trace_.add_lane({std::move(name), kind, rank, -1, 1, number++, "host"});
@@ -230,7 +232,9 @@ void Recorder::add_host_lanes(bool staging) {
                                  trace::LaneKind::kOther, thread.rank);
     threads_.push_back(lane(thread.name, kind_of(thread.role), thread.rank));
   }
-  if (staging) staging_ = lane("staging", trace::LaneKind::kStaging, 0);
+  for (const int rank : staging)
+    staging_[rank] = lane(rank == 0 ? "staging" : fmt::format("staging, rank {}", rank),
+                          trace::LaneKind::kStaging, rank);
 }
 
 void Recorder::add_engines(int gpu, int rank, bool h2d, bool d2h) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -71,7 +72,8 @@ class Recorder {
     const auto& engines = engines_[static_cast<std::size_t>(gpu)];
     return direction == Direction::kH2D ? engines.h2d : engines.d2h;
   }
-  trace::LaneId staging_lane() const { return staging_; }
+  // Of a rank that copies pageable memory: its driver's buffer.
+  trace::LaneId staging_lane(int rank) const { return staging_.at(rank); }
   // From a GPU to another; a lane for those links alone that something is sent over.
   trace::LaneId link_lane(int from, int to);
   // A counter of what a GPU's links carry, and a node's adapters, in percent; each made once.
@@ -112,7 +114,7 @@ class Recorder {
   static constexpr std::uint32_t kMostSpans = 50'000'000;  // two gigabytes of them
   [[noreturn]] static void refuse_more();
 
-  void add_host_lanes(bool staging);
+  void add_host_lanes(const std::set<int>& staging);
   void add_engines(int gpu, int rank, bool h2d, bool d2h);
   void add_device_lanes(const std::vector<bool>& streams, bool allocations, Sms sms);
   MemoryLanes add_memory_lanes(int gpu, int rank, const std::array<bool, program::kRoles>& roles);
@@ -123,8 +125,8 @@ class Recorder {
   std::vector<int> ranks_;                 // by GPU
   std::vector<trace::NameId> wait_names_;  // by GPU; kNone: not written yet
   std::map<int, trace::LaneId> steps_;     // by rank
-  trace::LaneId staging_ = trace::kNone;
-  std::vector<MemoryLanes> memory_;  // counters of bytes, by GPU
+  std::map<int, trace::LaneId> staging_;   // likewise
+  std::vector<MemoryLanes> memory_;        // counters of bytes, by GPU
   trace::LaneId busy_sms_ = trace::kNone;
   trace::LaneId resident_warps_ = trace::kNone;
   std::int64_t last_busy_sms_ = 0;

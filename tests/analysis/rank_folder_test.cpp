@@ -2,13 +2,16 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
+#include "analysis/critical_path.h"
 #include "analysis/rank_caveat.h"
 #include "analysis/rank_metrics.h"
 #include "analysis/run.h"
 #include "base/temporary_folder.h"
 #include "support/foreign_ranks.h"
 #include "trace/chrome_writer.h"
+#include "trace/ranks.h"
 
 using namespace trainscope;
 
@@ -17,7 +20,7 @@ namespace {
 constexpr int kRanks = 4;
 constexpr int kSlow = 2;
 
-analysis::Run run(std::initializer_list<const char*> settings) {
+analysis::Run run(const std::vector<const char*>& settings) {
   program::Config config;
   for (const char* common : {"machine=dgx1-v100-8", "model.name=resnet18", "steps=4",
                              "parallel.world_size=4", "batch_size=16"})
@@ -72,6 +75,30 @@ TEST_CASE("the files of a run's ranks say of it what its own trace says") {
   CHECK(analysis::rank_count(back) == kRanks);
   CHECK(back.facts.measured.steps == 4);
   check_same(back, own);
+}
+
+TEST_CASE("what the steps of a job depend on is told of its ranks' files as of the run") {
+  for (const auto& settings : std::vector<std::vector<const char*>>{
+           {"parallel.strategy=ddp", "model.name=resnet18"},
+           {"parallel.strategy=ddp", "model.name=resnet18", "collective.expanded=true"},
+           {"parallel.strategy=fsdp", "model.name=gpt2", "batch_size=2"},
+           {"parallel.strategy=tensor", "model.name=gpt2", "batch_size=2"},
+           {"parallel.strategy=pipeline", "model.name=gpt2", "batch_size=8"},
+           {"parallel.strategy=pipeline", "model.name=gpt2", "batch_size=8", "pipeline.degree=2"}})
+    for (const char* slow : {"straggler.rank=2", "straggler.rank=-1"}) {
+      INFO(settings[0] << " " << settings.back() << " " << slow);
+      std::vector<const char*> all = settings;
+      all.insert(all.end(), {slow, "straggler.factor=1.5"});
+      const test::TemporaryFolder folder;
+      const analysis::Run own = trace_alone(run(all));
+      if (trace::ranks_of(*own.trace).size() < kRanks) continue;  // one stands for all
+      trace::write_chrome_folder(*own.trace, folder.path());
+      const analysis::Run back = analysis::import_run("A", folder.path());
+      const analysis::CriticalPath whole = analysis::critical_path(own.facts.measured);
+      const analysis::CriticalPath parts = analysis::critical_path(back.facts.measured);
+      CHECK(whole[analysis::PathPart::kUntold] == 0);
+      CHECK(parts.time == whole.time);
+    }
 }
 
 TEST_CASE("ranks of another tool's files wait for the slow one") {
