@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/by_correlation.h"
+#include "analysis/copy_steps.h"
 #include "analysis/lane_kinds.h"
 #include "analysis/steady_steps.h"
 #include "analysis/step_marks.h"
@@ -367,11 +368,15 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
                                      : calls.set(span.correlation, call);
   });
   const StreamOrder order(trace, direction, StreamOrder::Of::kStream);
+  const Interval steps = calls_of_steps(measured);
   std::vector<Interval> intervals;
   for (const trace::SpanId id : copies) {
     const Span& span = trace.spans()[id];
     Interval interval{span.start, span.end()};
+    // Without a call, when it was done is all that tells which step it is of.
+    bool is_measured = interval.end > measured.window.start && interval.end <= measured.window.end;
     if (const Interval* call = calls.find(span.correlation)) {
+      is_measured = call->start >= steps.start && call->start < steps.end;
       // What it stood behind on its stream is not the copy.
       interval.start = std::min(span.start, std::max(call->start, free_for(span, order, trace)));
       // Into pageable memory, the copy is complete when the call returns.
@@ -380,8 +385,7 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
       if (copy && copy->to == trace::Memory::kPageable)
         interval.end = std::max(interval.end, call->end);
     }
-    // A host that runs ahead may have called before the window; what counts is when it was done.
-    if (interval.end <= measured.window.start || interval.end > measured.window.end) continue;
+    if (!is_measured) continue;
     intervals.push_back(interval);
     ++times.count;
     if (const auto* detail = trace.detail(span))

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/bubble.h"
+#include "analysis/copy_steps.h"
 #include "analysis/launches.h"
 #include "analysis/metric_rows.h"
 
@@ -13,6 +14,11 @@ namespace {
 Answer unless_empty(const Facts& facts, const IntervalSet& set) {
   if (set.empty()) return std::nullopt;
   return a_step(facts, set.length());
+}
+
+Answer a_step_of_copies(const Facts& facts, const CopyTimes& times, trace::Category direction) {
+  if (times.intervals.empty()) return std::nullopt;
+  return static_cast<double>(times.intervals.length()) / steps_of_copies(facts.measured, direction);
 }
 
 Compute part(Part which) {
@@ -105,13 +111,14 @@ void add_times(Table& t) {
   t.add(
       "time.h2d", "ns", "copy to GPU",
       "copies host to device, from the call, or from when its stream was free, to the completion, "
-      "a step",
-      [](const Facts& f) { return unless_empty(f, f.h2d.intervals); });
+      "a step, of those that the measured steps call for; the last steps of a loop that fetches "
+      "ahead call for none, and do not count",
+      [](const Facts& f) { return a_step_of_copies(f, f.h2d, trace::Category::kCopyH2D); });
   t.add(
       "time.d2h", "ns", "copy to host",
       "copies device to host, from the call, or from when its stream was free, to the completion, "
-      "a step",
-      [](const Facts& f) { return unless_empty(f, f.d2h.intervals); });
+      "a step, of those that the measured steps call for",
+      [](const Facts& f) { return a_step_of_copies(f, f.d2h, trace::Category::kCopyD2H); });
   t.add("time.host_timer", "ns", "host timer",
         "what the host's clock reads between two calls of time.perf_counter(), a step",
         [](const Facts& f) { return f.host.timer; });
