@@ -238,6 +238,28 @@ void explain_launches(const Run& run, Finding& finding, double per, const Speech
   finding.advice = profiler_advice(run, speech) + launch_advice(run, speech);
 }
 
+// Whether most of the time of copies is of those that pass no memory of the host.
+bool copies_on_devices(const Run& run) {
+  Nanos on_devices = 0, others = 0;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::Lane& lane = run.trace->lanes()[span.lane];
+    if (lane.kind != trace::LaneKind::kStream || !run.facts.measured.counts(lane)) return;
+    if (span.category == trace::Category::kCopyD2D) on_devices += span.duration;
+    if (span.category == trace::Category::kCopyH2D || span.category == trace::Category::kCopyD2H)
+      others += span.duration;
+  });
+  return on_devices > others;
+}
+
+const char* copy_advice(const Run& run) {
+  if (copies_on_devices(run))
+    return "Try a stream of their own: they pass no memory of the host, and kernels can run beside "
+           "them.";
+  return run.program && run.config.flag("transfer.non_blocking")
+             ? "Try a stream of their own, ahead of the step that needs them."
+             : "Try pinned memory with non_blocking=True, and a stream of their own.";
+}
+
 }  // namespace
 
 void explain(const Run& run, Finding& finding, double per, const Speech& speech) {
@@ -255,10 +277,7 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       return;
     case Part::kExposedCopy:
       finding.why = speech.say("copies with no kernel beside them");
-      finding.advice =
-          speech.say(run.program && run.config.flag("transfer.non_blocking")
-                         ? "Try a stream of their own, ahead of the step that needs them."
-                         : "Try pinned memory with non_blocking=True, and a stream of their own.");
+      finding.advice = speech.say(copy_advice(run));
       return;
     case Part::kIdleCopy:
       finding.why = speech.say("the host stages pageable memory, chunk by chunk");

@@ -54,7 +54,8 @@ TakenRun configured(const std::string& word) {
   options.what = word;
   const Request request = read_request(options);
   const auto& [label, config] = request.sides.back();
-  return {run_of_named(word, label, config), request.sides.size() > 1 ? taken(word, label, request.sides.front().first) : ""};
+  return {run_of_named(word, label, config),
+          request.sides.size() > 1 ? taken(word, label, request.sides.front().first) : ""};
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ using SweepArrival =
 
 // Runs every combination on `threads` threads. The result does not depend on how many they are.
 // `progress` is told how many runs are over, from any thread; once `stop` is true the
-// runs under way end, and they and those to come are not over. Throws InputError for an axis that is
-// given twice, and for more than kMostCombinations runs.
+// runs under way end, and they and those to come are not over. Throws InputError for an axis that
+// is given twice, and for more than kMostCombinations runs.
 Sweep run_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis> axes, int threads,
                 const std::function<void(std::size_t)>& progress, const std::atomic<bool>& stop,
                 const SweepArrival& arrived = {});

@@ -160,6 +160,16 @@ TEST_CASE("a host that is in no recorded call is said to be there") {
   CHECK_THAT(finding.advice, Catch::Contains("record_function()"));
 }
 
+TEST_CASE("copies within a GPU are not advised to pin memory of the host") {
+  const auto advice = [](const std::string& direction) -> std::string {
+    for (const Finding& one : diagnose(run_of({"workload=copy", "copy.direction=" + direction})))
+      if (one.part == Part::kExposedCopy) return one.advice;
+    return "";
+  };
+  CHECK_THAT(advice("d2d"), Catch::Contains("they pass no memory of the host"));
+  CHECK_THAT(advice("d2h"), Catch::Contains("Try pinned memory"));
+}
+
 TEST_CASE("exposed communication has advice for whoever communicates") {
   using Catch::Contains;
   const auto advice = [](std::vector<std::string> settings) -> std::string {

@@ -396,8 +396,8 @@ TEST_CASE("a series that there is nothing of is an error that says why") {
 }
 
 TEST_CASE("a series of a run that went out of memory says that, and is no mistake") {
-  const Result result = run(
-      "run --set model.name=gpt3-xl --machine t4-1 --set batch_size=64 --series time.step");
+  const Result result =
+      run("run --set model.name=gpt3-xl --machine t4-1 --set batch_size=64 --series time.step");
   CHECK(result.code == 0);
   CHECK_THAT(result.err, Catch::Contains("memory"));
   CHECK_THAT(result.err, !Catch::Contains("data.name"));

@@ -180,11 +180,11 @@ TEST_CASE("a sweep that is stopped begins no further run") {
     over = done;
     if (done == 2) stop = true;
   };
-  Sweep sweep =
-      scenario::run_sweep(side, {parse_axis("copy.count=1..1000:+1")}, 1, progress, stop);
+  Sweep sweep = scenario::run_sweep(side, {parse_axis("copy.count=1..1000:+1")}, 1, progress, stop);
   CHECK(over == 2);
   REQUIRE(sweep.points.size() == 1000);
   CHECK(scenario::drop_unfinished(sweep) == 998);
   REQUIRE(sweep.points.size() == 2);
-  for (const scenario::SweepPoint& point : sweep.points) CHECK_FALSE(point.sides[0].metrics.empty());
+  for (const scenario::SweepPoint& point : sweep.points)
+    CHECK_FALSE(point.sides[0].metrics.empty());
 }

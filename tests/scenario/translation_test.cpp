@@ -150,9 +150,11 @@ TEST_CASE("a translation that cannot be read leaves the lesson English and says 
 
 TEST_CASE("a translation whose lesson is not beside it says which that is") {
   const test::TemporaryFolder folder;
-  const fs::path file = folder.write("pinned-vs-pageable.de.toml", "title = \"x\"\noriginal = \"0\"\n");
-  CHECK_THROWS_WITH(check_translation(file),
-                    Contains("is the translation of pinned-vs-pageable.toml, which is not beside it"));
+  const fs::path file =
+      folder.write("pinned-vs-pageable.de.toml", "title = \"x\"\noriginal = \"0\"\n");
+  CHECK_THROWS_WITH(
+      check_translation(file),
+      Contains("is the translation of pinned-vs-pageable.toml, which is not beside it"));
 }
 
 TEST_CASE("languages are those that there are texts in, and another one is refused") {

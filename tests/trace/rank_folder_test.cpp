@@ -301,7 +301,8 @@ TEST_CASE("ranks of jobs of different sizes are not mixed") {
   Job other;
   other.world = 4;
   folder.write("rank1.json", other.file(1));
-  CHECK_THAT(folder.fault(), Contains("rank0.json is of a job of 2 ranks and rank1.json of one of 4"));
+  CHECK_THAT(folder.fault(),
+             Contains("rank0.json is of a job of 2 ranks and rank1.json of one of 4"));
 }
 
 TEST_CASE("ranks of different runs are not mixed") {

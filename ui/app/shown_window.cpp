@@ -68,8 +68,7 @@ ShownWindow::ShownWindow(const WindowRequest& request, analysis::GpuRuns::OpenDe
   app_.deck().set_room(settings_.room);
   app_.workspace().record.set_student(request.student);
   app_.workspace().set_language(request.language.empty() ? settings_.language : request.language);
-  app_.workspace().keep_learner_in(
-      scenario::folder_of_student(settings_folder(), request.student));
+  app_.workspace().keep_learner_in(scenario::folder_of_student(settings_folder(), request.student));
   app_.files().keep_recent_in(settings_folder());
   for (const fs::path& file : request.files) app_.files().recent().add(file);
   if (request.theme) app_.set_room_theme(*request.theme);
