@@ -40,10 +40,13 @@ InitialValues::InitialValues(const program::Program& program) : program_(program
 void InitialValues::read(program::Index buffer, Results values, int rank) const {
   const program::Initial& initial = program_.buffers[buffer].initial;
   const auto part = static_cast<std::size_t>(initial.part_of(rank));
-  const std::size_t run = static_cast<std::size_t>(program_.buffers[buffer].elements()) /
-                          static_cast<std::size_t>(initial.runs);
+  const std::int64_t own = program_.buffers[buffer].elements();
+  const auto run =
+      static_cast<std::size_t>((initial.shards > 1 ? initial.shared : own) / initial.runs);
+  const auto first = static_cast<std::size_t>(initial.shard_of(rank) * own);
   const auto place_of = [&](std::size_t i) {
-    return (i / run * static_cast<std::size_t>(initial.ranks) + part) * run + i % run;
+    const std::size_t at = first + i;  // of the part
+    return (at / run * static_cast<std::size_t>(initial.ranks) + part) * run + at % run;
   };
   const auto size = static_cast<float>(initial.value);
   if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);

@@ -76,7 +76,8 @@ void add_parallel_knobs(std::vector<Knob>& t) {
       .pytorch("init_device_mesh(mesh_dim_names=(\"dp\", \"tp\"))")
       .help(
           "ranks that share each layer, neighbours; the others hold the same parts, take batches "
-          "of their own, and DDP sums gradients with them. 0: all share")
+          "of their own, and DDP sums gradients with them, or FSDP shares the parts. 0: all share, "
+          "with FSDP none")
       .into(t);
   flag("tensor.sequence_parallel", false)
       .pytorch("SequenceParallel")

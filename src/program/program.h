@@ -54,12 +54,20 @@ struct Initial {
   // The whole lies in so many runs of equal length, of each of which `ranks` have a part.
   std::int64_t runs = 1;
   std::int64_t ranks = 1;
+  // Groups of so many neighbours share such a part once more, or all of it where they have no parts
+  // (FSDP between tensor groups): this buffer is one of `shards` equal runs of those `shared`
+  // elements, that of its group behind `shard`.
+  std::int64_t shards = 1;
+  std::int64_t shard = 0;
+  std::int64_t shared = 0;
+  std::int64_t neighbours = 1;
   // Of a model whose parts lie on several GPUs: how many whose values are drawn, and which are not
   // on this one, stand before it in the model.
   std::int64_t before = 0;
 
   // Of a rank that carries out the commands of the buffer's own.
   std::int64_t part_of(int rank) const { return by_rank ? (part + rank) % ranks : part; }
+  std::int64_t shard_of(int rank) const { return (shard + rank / neighbours) % shards; }
 };
 
 struct Buffer {

@@ -70,6 +70,10 @@ void refuse_with_fsdp(const program::Config& config) {
     throw InputError(
         "collective.expanded is not built for the groups of fsdp.shard_degree; set one of the two "
         "back");
+  if (cuts_layers(config) && config.whole("fsdp.shard_degree") > 0)
+    throw InputError(
+        "fsdp.shard_degree is not built beside tensor.degree, where all ranks that have the same "
+        "parts of the layers share them; set one of the two back");
 }
 
 // What schedule.step() does not do, or what no stage knows alone.
@@ -95,13 +99,22 @@ void refuse_with_pipeline(const program::Config& config) {
         "none; set it back, or pipeline.degree = 0");
 }
 
+// The same of FSDP between tensor groups, which clips.
+void refuse_unbuilt_between_groups(const program::Config& config) {
+  for (const char* knob : {"scaler.enabled", "uneven_batches", "model.detach"})
+    if (is_changed(config, knob))
+      throw InputError(fmt::format(
+          "{} is not built for the groups of tensor.degree; set one of the two back", knob));
+}
+
 // What asks the ranks for more than their parts.
 void refuse_with_tensor_parallel(const program::Config& config) {
-  if (config.word("parallel.strategy") != "tensor") return;
+  if (!cuts_layers(config)) return;
   if (config.flag("collective.expanded") && is_grid(config))
     throw InputError(
         "collective.expanded is not built for the groups of tensor.degree; set one of the two "
         "back");
+  if (config.word("parallel.strategy") == "fsdp") return refuse_unbuilt_between_groups(config);
   refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "uneven_batches", "model.detach"});
   if (config.word("model.dtype") == "fp16")
     throw InputError(

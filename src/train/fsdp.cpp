@@ -24,10 +24,12 @@ constexpr Index kComputeStream = 0;
 }  // namespace
 
 Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph& graph,
-           const ModelBuffers& model, const TrainSettings& settings)
+           const ModelBuffers& model, const TrainSettings& settings, TensorParallel* tensor)
     : program_(program),
+      tensor_(tensor),
       ranks_(settings.ranks),
       shards_of_each_(settings.shard_degree),
+      neighbours_(settings.tensor_ranks),
       reshards_(config.flag("fsdp.reshard_after_forward")),
       part_type_(settings.parameter_type),
       whole_type_(settings.precision.model),
@@ -37,7 +39,7 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
       reduce_stream_(stream_),
       updated_event_(program.events++),
       collectives_(program, communicator_, stream_) {
-  add_groups(config);
+  add_groups(config, settings);
   find_units(graph, config.word("fsdp.wrap") == "block");
   add_shards(graph, model);
   for (Unit& unit : units_) {
@@ -51,8 +53,13 @@ Fsdp::Fsdp(program::Program& program, const program::Config& config, const Graph
 // ---- What there is -----------------------------------------------------------------------------
 
 // Named as the dimensions of PyTorch's mesh are.
-void Fsdp::add_groups(const program::Config& config) {
-  program_.streams.push_back(nccl_stream(0));
+void Fsdp::add_groups(const program::Config& config, const TrainSettings& settings) {
+  program_.streams.push_back(nccl_stream(0, nccl_streams(program_)));
+  if (tensor_) {
+    add_counterparts(program_, config, settings.processes(), neighbours_).name =
+        "data-parallel group";
+    return;
+  }
   if (!has_replicas()) {
     add_communicator(program_, config, ranks_);
     return;
@@ -89,9 +96,14 @@ std::int64_t Fsdp::part_of(Index whole) const {
                           static_cast<std::size_t>(shards_of_each_)));
 }
 
-// A part begins as the whole would have: its first numbers are the part's now.
+// A part begins as the whole would have: its first numbers are the part's now. What is called whole
+// may be a part of a layer itself.
 void Fsdp::add_shards(const Graph& graph, const ModelBuffers& model) {
   shards_ = model;
+  shards_.sums.clear();
+  if (tensor_)
+    for (const Parameter& parameter : graph.parameters)
+      shards_.cut.push_back(parameter.initial.by_rank);
   for (ParameterId id = 0; id < graph.parameters.size(); ++id) {
     const Index whole = model.parameters[id];
     if (!graph.parameters[id].trained) continue;  // a batch norm's moments stay whole everywhere
@@ -99,8 +111,7 @@ void Fsdp::add_shards(const Graph& graph, const ModelBuffers& model) {
     const Index part = add_numbers_on_gpu(name + ", this rank's part", part_of(whole), part_type_,
                                           Role::kParameter);
     std::swap(program_.buffers[part].initial, program_.buffers[whole].initial);
-    program_.buffers[part].initial.by_rank = true;
-    program_.buffers[part].initial.ranks = shards_of_each_;
+    share(program_.buffers[part].initial, program_.buffers[whole].elements());
     shards_.parameters[id] = part;
     if (model.gradients[id] == kNoIndex) continue;
     shards_.gradients[id] = add_numbers_on_gpu(name + ", gradient of this rank's part",
@@ -113,8 +124,21 @@ void Fsdp::add_shards(const Graph& graph, const ModelBuffers& model) {
       unit.parts.push_back(shards_.parameters[id]);
       if (model.gradients[id] == kNoIndex) continue;
       unit.whole_gradients.push_back(model.gradients[id]);
+      unit.to_put_together.push_back(model.sums[id] == kNoIndex ? model.gradients[id]
+                                                                : model.sums[id]);
       unit.gradients.push_back(shards_.gradients[id]);
     }
+}
+
+void Fsdp::share(program::Initial& initial, std::int64_t elements) const {
+  if (tensor_) {
+    initial.shards = shards_of_each_;
+    initial.shared = elements;
+    initial.neighbours = neighbours_;
+  } else {
+    initial.by_rank = true;
+    initial.ranks = shards_of_each_;
+  }
 }
 
 Index Fsdp::add_numbers_on_gpu(const std::string& name, std::int64_t elements, ElementType type,
@@ -169,7 +193,7 @@ void Fsdp::add_scatter(Unit& unit) {
                                        shards_of_each_ * elements_of(unit.gradients), reduce_type_,
                                        Role::kGradient);
   unit.together = add_operation(program::ShardsTogether{shards_of_each_, 1.0 / ranks_}, whole_type_,
-                                {unit.whole_gradients, {unit.to_scatter}});
+                                {unit.to_put_together, {unit.to_scatter}});
   program_.operations[unit.together].is_gradient = true;
   unit.to_scatter_payload = add_payload({unit.to_scatter});
   unit.first = add_output(unit, "gradients of " + unit.name);
@@ -342,13 +366,14 @@ void Fsdp::free_scattered_before(ThreadWriter& autograd) {
 }
 
 void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit, bool sums) {
+  if (sums) sum_parts(autograd, unit);
   reshard(autograd, unit);
   if (unit.gradients.empty() || !sums) return;
   begin_mark(autograd, "post_backward_reduce", unit);
   free_scattered_before(autograd);
   autograd.add(program::Alloc{unit.to_scatter, kComputeStream});
   autograd.add(program::Launch{unit.together, kComputeStream});
-  for (const Index gradient : unit.whole_gradients) autograd.add(program::Free{gradient});
+  for (const Index gradient : unit.to_put_together) autograd.add(program::Free{gradient});
   if (gradients_there_ && unit.accumulate.empty()) add_accumulation(unit);
   const Output& output = gradients_there_ ? unit.more : unit.first;
   autograd.add(program::Alloc{output.sums, stream_});
@@ -362,6 +387,18 @@ void Fsdp::after_backward(ThreadWriter& autograd, Unit& unit, bool sums) {
   autograd.add(program::RecordEvent{gradients_event(unit), reduce_stream_});
   autograd.add(program::EndMark{});
   scattered_before_ = &unit;
+}
+
+// FSDPParam's _get_grad_inner_tensor: a gradient that is Partial in the tensor group becomes as its
+// parameter is, Replicate, one after another.
+void Fsdp::sum_parts(ThreadWriter& autograd, const Unit& unit) {
+  for (std::size_t i = 0; i < unit.whole_gradients.size(); ++i) {
+    const Index own = unit.whole_gradients[i], sum = unit.to_put_together[i];
+    if (own == sum) continue;
+    autograd.add(program::Alloc{sum, kComputeStream});
+    tensor_->sum(autograd, {own, sum});
+    autograd.add(program::Free{own});
+  }
 }
 
 void Fsdp::sum_replicas(ThreadWriter& autograd, const Output& output) {

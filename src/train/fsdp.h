@@ -14,6 +14,11 @@
 // which all of this is of. Ranks that hold the same part, one of each shard group, are a replicate
 // group: behind a reduce-scatter they all-reduce its sums, on a stream of their own.
 //
+// Between tensor groups (tensor.degree: a mesh of two dimensions) the ranks that have the same
+// parts of the layers share these: all of this is of one of them of each tensor group. A gradient
+// that is a rank's part of a sum, as a norm's by tokens, is summed over the tensor group before the
+// sums of its unit are scattered.
+//
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once
 
@@ -28,6 +33,7 @@
 #include "train/kernels.h"
 #include "train/launch_writer.h"
 #include "train/tape.h"
+#include "train/tensor_parallel.h"
 #include "train/train_settings.h"
 #include "train/update.h"
 #include "train/writer.h"
@@ -38,8 +44,9 @@ class Fsdp {
  public:
   // Adds the communicators, their streams, the parts and what gathers and scatters them to a
   // program whose model has been added: its parameters now hold nothing until they are gathered.
+  // `tensor`: where layers are cut, the group that sums what is cut; it outlives this.
   Fsdp(program::Program& program, const program::Config& config, const Graph& graph,
-       const ModelBuffers& model, const TrainSettings& settings);
+       const ModelBuffers& model, const TrainSettings& settings, TensorParallel* tensor = nullptr);
 
   // What the optimizer works on: this rank's parts, and what is no parameter.
   const ModelBuffers& shards() const { return shards_; }
@@ -75,6 +82,7 @@ class Fsdp {
     std::vector<program::Index> parts;
     // Of those that backward reaches.
     std::vector<program::Index> whole_gradients;
+    std::vector<program::Index> to_put_together;  // of the same, those of the tensor group
     std::vector<program::Index> gradients;
     program::Index gathered = program::kNoIndex;  // the parts of all ranks
     program::Index to_scatter = program::kNoIndex;
@@ -96,9 +104,11 @@ class Fsdp {
   enum Event : std::uint8_t { kGathered, kCopiedOut, kScattered, kReduced, kEvents };
   static constexpr std::size_t kRoot = 0;  // among the units
 
-  void add_groups(const program::Config& config);
+  void add_groups(const program::Config& config, const TrainSettings& settings);
   void find_units(const Graph& graph, bool by_block);
   void add_shards(const Graph& graph, const ModelBuffers& model);
+  // What a part begins as, of so many elements.
+  void share(program::Initial& initial, std::int64_t elements) const;
   void add_gather(Unit& unit);
   void add_scatter(Unit& unit);
   void add_accumulation(Unit& unit);
@@ -127,6 +137,7 @@ class Fsdp {
   void reshard(ThreadWriter& thread, Unit& unit);
   void before_backward(ThreadWriter& autograd, std::size_t unit);
   void after_backward(ThreadWriter& autograd, Unit& unit, bool sums);
+  void sum_parts(ThreadWriter& autograd, const Unit& unit);
   void sum_replicas(ThreadWriter& autograd, const Output& output);
   void keep_sums(ThreadWriter& autograd, Unit& unit);
   void give_back(ThreadWriter& autograd, program::Index sums);
@@ -135,8 +146,10 @@ class Fsdp {
   void begin_mark(ThreadWriter& thread, const char* what, const Unit& unit);
 
   program::Program& program_;
-  int ranks_;
+  TensorParallel* tensor_;
+  int ranks_;                         // whose gradients are summed
   int shards_of_each_;                // ranks that share the parameters
+  int neighbours_;                    // of a tensor group
   bool reshards_;                     // after forward
   program::ElementType part_type_;    // of what the optimizer updates
   program::ElementType whole_type_;   // of what the model computes with

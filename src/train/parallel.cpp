@@ -80,8 +80,18 @@ bool is_hybrid(const program::Config& config) {
   return has_groups(config, "fsdp", "fsdp.shard_degree");
 }
 
+bool cuts_layers(const program::Config& config) {
+  if (!trains_by_processes(config)) return false;
+  const std::string& strategy = config.word("parallel.strategy");
+  return strategy == "tensor" || (strategy == "fsdp" && config.whole("tensor.degree") > 1);
+}
+
 bool is_grid(const program::Config& config) {
-  return has_groups(config, "tensor", "tensor.degree");
+  return has_groups(config, "tensor", "tensor.degree") || shards_between_groups(config);
+}
+
+bool shards_between_groups(const program::Config& config) {
+  return cuts_layers(config) && has_groups(config, "fsdp", "tensor.degree");
 }
 
 bool has_pipelines(const program::Config& config) {

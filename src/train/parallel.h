@@ -24,9 +24,15 @@ bool trains_in_stages(const program::Config& config);
 // With FSDP's parameters shared by fewer ranks than there are, in groups alike.
 bool is_hybrid(const program::Config& config);
 
-// With tensor parallelism among fewer ranks than there are, and DistributedDataParallel between
-// them.
+// With layers that ranks share out: all of them, or with FSDP those of a group (tensor.degree).
+bool cuts_layers(const program::Config& config);
+
+// With tensor parallelism among fewer ranks than there are, and DistributedDataParallel or FSDP
+// between them.
 bool is_grid(const program::Config& config);
+
+// Of these, with FSDP: what a rank has of a layer is shared with the ranks that have the same.
+bool shards_between_groups(const program::Config& config);
 
 // With several pipelines alike, and DistributedDataParallel between them.
 bool has_pipelines(const program::Config& config);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "train/cut_layers.h"
 #include "train/data_parallel.h"
@@ -35,11 +36,13 @@ void add_ddp(ParallelLines& all, const program::Config& config, const std::strin
         fmt::format("{}{}.register_comm_hook(None, default_hooks.{}_hook)", before, module, hook));
 }
 
+// `all`: what a model's layers are cut by before.
 ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& settings,
-                         const Graph& graph) {
-  ParallelLines all;
+                         const Graph& graph, ParallelLines all = {}) {
   std::string rest;
-  if (is_hybrid(config)) {
+  if (settings.tensor_parallel) {
+    rest = ", mesh=mesh[\"dp\"]";
+  } else if (is_hybrid(config)) {
     all.lines.push_back(
         fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"replicate\", "
                     "\"shard\"))",
@@ -254,13 +257,13 @@ void add_ends(ParallelLines& all, const Graph& graph, const char* mesh, bool in_
 // Each layer on a line: what is cut how is the lesson.
 ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
   ParallelLines all;
-  const char* mesh = settings.ddp ? "mesh[\"tp\"]" : "mesh";
+  const bool in_groups = settings.ranks > 1;
+  const char* mesh = in_groups ? "mesh[\"tp\"]" : "mesh";
   all.lines.push_back(
-      settings.ddp
-          ? fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"dp\", "
-                        "\"tp\"))",
-                        settings.ranks, settings.tensor_ranks)
-          : fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
+      in_groups ? fmt::format("mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"dp\", "
+                              "\"tp\"))",
+                              settings.ranks, settings.tensor_ranks)
+                : fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
   const std::vector<CutName> names = cut_names(graph);
   const program::Attention* attention = attention_of(graph);
   if (attention && attention->packed) add_what_is_prepared(all, names);
@@ -297,11 +300,12 @@ ParallelLines data_parallel_lines(const TrainSettings& settings) {
 ParallelLines parallel_lines(const program::Config& config, const TrainSettings& settings,
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device) {
-  if (settings.fsdp) return fsdp_lines(config, settings, graph);
+  if (settings.fsdp && !settings.tensor_parallel) return fsdp_lines(config, settings, graph);
   if (settings.pipeline) return pipeline_lines(config, settings, stages, device);
   if (settings.dp) return data_parallel_lines(settings);
   ParallelLines all;
   if (settings.tensor_parallel) all = tensor_lines(settings, graph);
+  if (settings.fsdp) return fsdp_lines(config, settings, graph, std::move(all));
   if (settings.ddp)
     add_ddp(all, config, device, settings.tensor_parallel ? ", device_mesh=mesh[\"dp\"]" : "");
   return all;

@@ -150,14 +150,30 @@ void check_vocabulary(const program::Config& config, std::int64_t tokens) {
                    config.word("model.name") + " reads none; set it back, or choose a transformer");
 }
 
+// Ranks that have the same parts of the layers, one of each group.
+void read_between_groups(const program::Config& config, TrainSettings& settings) {
+  settings.by_process = settings.ranks > 1;
+  if (!settings.fsdp) {
+    settings.ddp = settings.by_process;
+    settings.no_sync = settings.ddp && config.flag("ddp.no_sync");
+    return;
+  }
+  if (settings.ranks == 1)
+    throw InputError(
+        fmt::format("tensor.degree = {} are all ranks, and FSDP has no others to share parameters "
+                    "with; set parallel.strategy = tensor, or tensor.degree to fewer ranks",
+                    settings.tensor_ranks));
+  settings.shard_degree = settings.ranks;
+  settings.no_sync = config.word("fsdp.gradient_sync") == "last";
+}
+
 // A part of each layer on each GPU of a group.
 void read_tensor_parallel(const program::Config& config, const machine::Machine& machine,
                           std::int64_t asked, TrainSettings& settings) {
   machine::check_ranks(machine, asked, "parallel.world_size");
   settings.tensor_ranks = tensor_degree(config, machine, static_cast<int>(asked));
   settings.ranks = static_cast<int>(asked) / settings.tensor_ranks;
-  settings.ddp = settings.by_process = settings.ranks > 1;
-  settings.no_sync = settings.ddp && config.flag("ddp.no_sync");
+  read_between_groups(config, settings);
   settings.sequence_parallel = config.flag("tensor.sequence_parallel");
   if (settings.sequence_parallel)
     check_sequence(config, settings.data.shape.tokens, settings.tensor_ranks);
@@ -179,7 +195,7 @@ void read_parallel(const program::Config& config, const machine::Machine& machin
   settings.by_process = settings.ddp || settings.fsdp;
   settings.dp = strategy == "dp";
   settings.pipeline = strategy == "pipeline";
-  settings.tensor_parallel = strategy == "tensor";
+  settings.tensor_parallel = cuts_layers(config);
   const std::int64_t asked = config.whole("parallel.world_size");
   if (strategy == "none") {
     if (asked > 1)

@@ -124,6 +124,7 @@ bool is_told_by_rank_0(const program::Action& action) {
 void give_to(int rank, program::Buffer& buffer) {
   buffer.device = rank;
   buffer.initial.part = buffer.initial.part_of(rank);
+  buffer.initial.shard = buffer.initial.shard_of(rank);
 }
 
 // What a rank computes of its own part. `place`: among those that share its batches.

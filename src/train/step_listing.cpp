@@ -133,18 +133,34 @@ class StepListing : ListingPart {
           fmt::join(settings_.infinities, ", ")));
     if (settings_.clip_norm > 0) {
       if (settings_.has_scaler) lines_.unscale = add("scaler.unscale_(optimizer)");
-      lines_.clip =
-          add(fmt::format("nn.utils.clip_grad_norm_(model.parameters(), {})", settings_.clip_norm));
+      lines_.clip = settings_.tensor_parallel
+                        ? add_clip_by_mesh()
+                        : add(fmt::format("nn.utils.clip_grad_norm_(model.parameters(), {})",
+                                          settings_.clip_norm));
     }
     // Tensors that are whole on each rank stand beside those that are shared out, but for
-    // DistributedDataParallel, which has all as ordinary ones.
-    const bool mixed = settings_.tensor_parallel && !settings_.ddp;
+    // DistributedDataParallel, which has all as ordinary ones, and FSDP, which has none.
+    const bool mixed = settings_.tensor_parallel && !settings_.ddp && !settings_.fsdp;
     if (mixed) add("with implicit_replication():");
     text_.indent += mixed;
     lines_.step = add(settings_.has_scaler ? "scaler.step(optimizer)" : "optimizer.step()");
     text_.indent -= mixed;
     if (lines_.unscale == 0) lines_.unscale = lines_.step;
     if (settings_.has_scaler) lines_.update_scale = add("scaler.update()");
+  }
+
+  // clip_grad_norm_ stacks the norms of all, which tensors of two meshes cannot be: what the plan
+  // names has both dimensions, all else FSDP's alone.
+  std::uint16_t add_clip_by_mesh() {
+    const std::uint16_t first =
+        add("of_mesh = {}  # of (dp, tp) and of dp alone: their norms cannot be stacked");
+    add("for p in model.parameters(): of_mesh.setdefault(p.device_mesh.ndim, []).append(p)");
+    add("norms = [nn.utils.get_total_norm([p.grad for p in one]).full_tensor()");
+    add("         for one in of_mesh.values()]");
+    add("norm = torch.stack(norms).norm()");
+    add("for one in of_mesh.values():");
+    add(fmt::format("    nn.utils.clip_grads_with_norm_(one, {}, norm)", settings_.clip_norm));
+    return first;
   }
 
   void write_rest() {

@@ -90,6 +90,8 @@ struct ModelBuffers {
   // Of gradients that are each rank's part of a sum, the sums; kNoIndex, or none at all: the
   // gradient is whole.
   std::vector<program::Index> sums;
+  // Whether the ranks of a tensor group have a part each; none: no rank's norm asks for it.
+  std::vector<bool> cut;
 };
 
 // Adds them to a program, as numbers of that type. `memory`: where the model lies.

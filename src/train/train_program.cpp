@@ -87,12 +87,13 @@ class TrainBuilder {
         add_buffer(program_, "loss on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
     add_model();
     if (settings_.tensor_parallel) tensor_.emplace(program_, config_, settings_);
-    if (settings_.fsdp) fsdp_.emplace(program_, config_, graph_, model_, settings_);
+    if (settings_.fsdp)
+      fsdp_.emplace(program_, config_, graph_, model_, settings_, tensor_ ? &*tensor_ : nullptr);
     update_ = add_update(program_, config_, fsdp_ ? fsdp_->shards() : model_, fsdp_.has_value());
-    writer_.emplace(update_, settings_, lines_, launch_,
-                    [this](ThreadWriter& main, const RankSum& sum) {
-                      fsdp_ ? fsdp_->sum(main, sum) : tensor_->sum(main, sum);
-                    });
+    writer_.emplace(
+        update_, settings_, lines_, launch_, [this](ThreadWriter& main, const RankSum& sum) {
+          fsdp_ && !sum.of_tensor_group ? fsdp_->sum(main, sum) : tensor_->sum(main, sum);
+        });
     const std::vector<int> pieces = compiled_pieces(config_, settings_, graph_);
     if (settings_.compile.any())
       compiled_.emplace(program_, config_, settings_, count_pieces(pieces));
@@ -293,7 +294,7 @@ class TrainBuilder {
       dp->forward(main, feed_->of(batch));
     } else if (fsdp_) {
       fsdp_->forward(main, plan.forward,
-                     compiled_ ? compiled_->forward_by_pieces(launch_) : WriteLaunch(launch_));
+                     compiled_ ? compiled_->forward_by_pieces(launch_) : launch_or_sum());
     } else if (compiled_) {
       compiled_->forward(main, plan.forward, launch_);
     } else if (tensor_) {
@@ -308,6 +309,14 @@ class TrainBuilder {
     main.in(Phase::kNone);
     write_backward(main, autograd, plan, sums(batch));
     if (resize) launch_.free(main.at(lines_.resize), resize->allocated);
+  }
+
+  // A launch, or what ranks that share layers out do instead.
+  WriteLaunch launch_or_sum() {
+    if (!tensor_) return launch_;
+    return [this](ThreadWriter& thread, const PlannedLaunch& planned) {
+      tensor_->run(thread, planned, launch_);
+    };
   }
 
   void write_loss(ThreadWriter& main, const Plan& plan) {
@@ -340,8 +349,7 @@ class TrainBuilder {
     if (!gradients_there_ && !dp && !fsdp_) allocate_gradients(autograd, launches);
     if (fsdp_) {
       fsdp_->backward(autograd, std::move(launches),
-                      compiled_ ? compiled_->backward_by_pieces(launch_) : WriteLaunch(launch_),
-                      sums);
+                      compiled_ ? compiled_->backward_by_pieces(launch_) : launch_or_sum(), sums);
     } else if (sums) {
       launch_and_sum(autograd, launches);
     } else {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "program/reading_order.h"
 #include "train/contradictions.h"
+#include "train/parallel.h"
 #include "train/parallel_settings.h"
 #include "train/precision_settings.h"
 
@@ -57,6 +58,10 @@ Compilation compilation(const program::Config& config) {
     throw InputError(compile_knob(compile) +
                      " is built for the GPU; set device = cuda, or leave it out");
   const std::string& strategy = config.word("parallel.strategy");
+  if (cuts_layers(config) && strategy == "fsdp")
+    throw InputError(compile_knob(compile) +
+                     " is not built for layers that ranks share out (tensor.degree); set "
+                     "tensor.degree = 0, or leave it out");
   if (strategy != "none" && strategy != "ddp" && strategy != "fsdp")
     throw InputError(compile_knob(compile) +
                      " is built for one GPU, DistributedDataParallel and FSDP; set "

@@ -28,7 +28,8 @@ struct TrainSettings {
   bool zero_first = false;  // zero_grad before forward
   bool computes = false;    // numbers, on the CPU beside the simulator
   bool evaluates = false;
-  bool by_process = false;  // a process a rank, each with its own batches: DDP, FSDP
+  // A process a rank, each with batches of its own, or of its group: DDP, FSDP.
+  bool by_process = false;
   // Of these, a GPU each; with tensor.degree each is a tensor group, with pipeline.degree a
   // pipeline, whose ranks share its batches.
   int ranks = 1;

@@ -42,6 +42,7 @@ class UpdateBuilder {
         update_.gradients_everywhere.push_back({gradients_.back(), whole_.back(), false});
       }
       sizes_.push_back(program.buffers[model.parameters[i]].elements());
+      cut_.push_back(i < model.cut.size() && model.cut[i]);
     }
   }
 
@@ -80,7 +81,12 @@ class UpdateBuilder {
   // An operator over all parameters, whose last launch computes the function.
   void add_foreach(Launches& list, const Foreach& op, const program::Function& function = {},
                    Operands operands = {}) {
-    std::vector<Operation> launches = foreach_launches(op, type_, sizes_);
+    add_foreach(list, sizes_, op, function, std::move(operands));
+  }
+  // Over parameters of these sizes.
+  void add_foreach(Launches& list, const std::vector<std::int64_t>& sizes, const Foreach& op,
+                   const program::Function& function, Operands operands) {
+    std::vector<Operation> launches = foreach_launches(op, type_, sizes);
     launches.back().function = function;
     launches.back().reads = std::move(operands.reads);
     launches.back().writes = std::move(operands.writes);
@@ -183,7 +189,7 @@ class UpdateBuilder {
     const Index norm = add_workspace("total norm", 1, type_);
     program_.gauges.gradient_norm = norm;
     if (sharded_) {
-      add_norm_of(update_.clip, {add_norms_of_all()}, norm);
+      add_norm_of(update_.clip, add_norms_of_all(), norm);
     } else {
       add_foreach(update_.norm, foreach_norm());
       add_small(update_.norm, "stack", "aten::stack");
@@ -207,10 +213,26 @@ class UpdateBuilder {
     operation.blocks = 1;
   }
 
+  // Of gradients on one mesh and on another by themselves: norms of both cannot be stacked.
+  std::vector<Index> add_norms_of_all() {
+    std::vector<Index> all;
+    for (const bool is_cut : {false, true})
+      if (std::ranges::find(cut_, is_cut) != cut_.end()) all.push_back(add_norms_of(is_cut));
+    return all;
+  }
+
   // Of each gradient, whose parts the ranks have: the root of the sum of their squares
-  // (torch/distributed/tensor/_ops/_math_ops.py, _NormPartial).
-  Index add_norms_of_all() {
-    const std::int64_t count = std::ssize(sizes_);
+  // (torch/distributed/tensor/_ops/_math_ops.py, _NormPartial), of one that is cut over both
+  // dimensions of the mesh.
+  Index add_norms_of(bool is_cut) {
+    std::vector<Index> gradients;
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      if (cut_[i] != is_cut) continue;
+      gradients.push_back(gradients_[i]);
+      sizes.push_back(sizes_[i]);
+    }
+    const std::int64_t count = std::ssize(sizes);
     const auto add_numbers_each = [&](const char* name) {
       return add_workspace(name, count, type_);
     };
@@ -218,11 +240,16 @@ class UpdateBuilder {
     const Index squares = add_numbers_each("their squares");
     const Index sums = add_numbers_each("sums of all ranks' squares");
     const Index norms = add_numbers_each("norms");
-    add_foreach(update_.norm, foreach_norm(), program::GradientNorms{}, {gradients_, {own}});
+    add_foreach(update_.norm, sizes, foreach_norm(), program::GradientNorms{}, {gradients, {own}});
     add_small(update_.norm, "stack", "aten::stack");
     add_kernel(update_.norm, program::Power{count, 2}, {{own}, {squares}});
-    update_.norms_everywhere = RankSum{squares, sums, false};
-    add_kernel(update_.clip, program::Power{count, 0.5}, {{sums}, {norms}});
+    update_.norms_everywhere.push_back({squares, sums, false});
+    Index everywhere = sums;
+    if (is_cut) {
+      everywhere = add_numbers_each("their sums over the tensor group");
+      update_.norms_everywhere.push_back({sums, everywhere, false, true});
+    }
+    add_kernel(update_.clip, program::Power{count, 0.5}, {{everywhere}, {norms}});
     return norms;
   }
 
@@ -343,6 +370,7 @@ class UpdateBuilder {
   std::vector<Index> gradients_;
   std::vector<Index> whole_;  // the same, summed where each rank has a part of the sum
   std::vector<std::int64_t> sizes_;
+  std::vector<bool> cut_;  // between a tensor group's ranks, and FSDP's behind them
   Update update_;
 };
 

@@ -23,11 +23,12 @@ struct ScalerBuffers {
 };
 
 // Numbers of this rank's parts, and their sums over all ranks, which take their place or are read
-// instead.
+// instead; or over the ranks of its tensor group, where FSDP has groups of its own.
 struct RankSum {
   program::Index own = program::kNoIndex;
   program::Index sum = program::kNoIndex;
   bool takes_place = false;
+  bool of_tensor_group = false;
 };
 
 // Memory that an unfused optimizer's step needs from one of its launches to another, both included.
@@ -38,13 +39,13 @@ struct Temporary {
 };
 
 struct Update {
-  std::vector<program::Index> state;        // the optimizer's, allocated in its first step
-  std::vector<Temporary> temporaries;       // by launch of `step`
-  Launches zero_grad;                       // set_to_none = False
-  Launches unscale;                         // and the search for infinities
-  std::optional<RankSum> found_anywhere;    // of found_inf, behind it
-  Launches norm;                            // of the gradients
-  std::optional<RankSum> norms_everywhere;  // of each one's square, behind it
+  std::vector<program::Index> state;      // the optimizer's, allocated in its first step
+  std::vector<Temporary> temporaries;     // by launch of `step`
+  Launches zero_grad;                     // set_to_none = False
+  Launches unscale;                       // and the search for infinities
+  std::optional<RankSum> found_anywhere;  // of found_inf, behind it
+  Launches norm;                          // of the gradients
+  std::vector<RankSum> norms_everywhere;  // of each one's square, behind it, in order
   Launches clip;
   std::vector<RankSum> gradients_everywhere;  // that the optimizer reads instead of their parts
   Launches step;

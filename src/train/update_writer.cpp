@@ -34,7 +34,7 @@ void UpdateWriter::search(ThreadWriter& main, std::int64_t step) const {
 
 void UpdateWriter::clip(ThreadWriter& main) const {
   launch_(main, update_.norm);
-  if (update_.norms_everywhere) sum_(main, *update_.norms_everywhere);
+  for (const RankSum& squares : update_.norms_everywhere) sum_(main, squares);
   launch_(main, update_.clip);
 }
 

@@ -101,6 +101,8 @@ const std::vector<std::vector<std::string>> kConfigs{
      "parallel.world_size=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=fsdp",
      "parallel.world_size=2", "fsdp.wrap=model"},
+    {"steps=2", "loop.evaluate=false", "machine=h200-8", "model.name=gpt-mini", "batch_size=2",
+     "model.seq_len=16", "parallel.strategy=fsdp", "parallel.world_size=4", "tensor.degree=2"},
     {"steps=2", "loop.evaluate=false", "machine=h200-8", "parallel.strategy=pipeline",
      "parallel.world_size=2"},
 };

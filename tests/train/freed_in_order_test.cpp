@@ -14,6 +14,7 @@ TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
   const Settings fsdp{"parallel.strategy=fsdp", "parallel.world_size=4"};
   const Settings tensor{"parallel.strategy=tensor", "parallel.world_size=2"};
   const Settings mesh{"parallel.strategy=tensor", "parallel.world_size=4", "tensor.degree=2"};
+  const Settings sharded{"parallel.strategy=fsdp", "parallel.world_size=4", "tensor.degree=2"};
   const Settings pipeline{"parallel.strategy=pipeline", "parallel.world_size=2",
                           "pipeline.microbatches=4", "batch_size=4"};
   for (const auto& [strategy, more] : std::vector<std::pair<Settings, Settings>>{
@@ -31,6 +32,12 @@ TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
            {mesh, {}},
            {mesh, {"tensor.sequence_parallel=true", "accumulate_steps=2"}},
            {tensor, {"tensor.sequence_parallel=true", "precision=bf16"}},
+           {sharded, {}},
+           {sharded, {"tensor.sequence_parallel=true", "tensor.loss_parallel=true"}},
+           {sharded, {"tensor.sequence_parallel=true", "fsdp.param_dtype=bf16"}},
+           {sharded,
+            {"tensor.sequence_parallel=true", "accumulate_steps=2", "fsdp.gradient_sync=last"}},
+           {sharded, {"accumulate_steps=2", "fsdp.reshard_after_forward=false"}},
            {pipeline, {"pipeline.schedule=1f1b"}},
            {pipeline, {"pipeline.schedule=interleaved_1f1b"}},
            {pipeline, {"pipeline.schedule=interleaved_1f1b", "pipeline.batch_p2p_comm=false"}},

@@ -32,6 +32,8 @@ const Settings kGpt2{"model.name=gpt2-large", "model.seq_len=64"};
 TEST_CASE("a batch asks for the same arithmetic of a model, whatever it is trained by") {
   const Settings pipeline{"parallel.strategy=pipeline", "parallel.world_size=4", "batch_size=16",
                           "pipeline.microbatches=4"};
+  Settings mesh = four("fsdp", "batch_size=8");
+  mesh.emplace_back("tensor.degree=2");
   for (const Settings& model : {kMlp, kGpt, kGpt2}) {
     const program::Program alone = program_of(model, {"batch_size=16"});
     REQUIRE(alone.model_flops > 0);
@@ -45,6 +47,7 @@ TEST_CASE("a batch asks for the same arithmetic of a model, whatever it is train
                                 four("ddp", "batch_size=4"),
                                 four("fsdp", "batch_size=4"),
                                 four("tensor", "batch_size=16"),
+                                mesh,
                                 pipeline}) {
       INFO(model[0] << ", " << how[0] << ", " << how[1]);
       const program::Program program = program_of(model, how);

@@ -66,11 +66,13 @@ TEST_CASE("ranks that compete for a node's cores take as long as one that stands
     const auto drawn = [&](const char* knob, std::uint64_t value) {
       return knob + std::string("=") + std::to_string(value);
     };
-    constexpr std::array kStrategies{"ddp", "fsdp", "tensor"};
+    constexpr std::array kStrategies{"ddp", "fsdp", "tensor", "fsdp"};
+    const std::size_t strategy = below(4);
+    const bool is_mesh = strategy == 3;
     std::vector<std::string> settings{
-        std::string("parallel.strategy=") + kStrategies[below(3)],
+        std::string("parallel.strategy=") + kStrategies[strategy],
         "model.name=mlp",
-        drawn("parallel.world_size", std::uint64_t{1} << (1 + below(3))),
+        drawn("parallel.world_size", std::uint64_t{1} << (1 + is_mesh + below(is_mesh ? 2 : 3))),
         "model.hidden=64",
         drawn("model.layers", 1 + below(4)),
         drawn("host.cores", 1 + below(12)),
@@ -78,6 +80,7 @@ TEST_CASE("ranks that compete for a node's cores take as long as one that stands
         "loader.sample_ms=0.02",
         "steps=3",
         below(2) ? "loader.pin_memory=true" : "loader.pin_memory=false"};
+    if (is_mesh) settings.emplace_back("tensor.degree=2");
     const Simulated one(settings);
     settings.insert(settings.end(), {"straggler.rank=1", "straggler.factor=1.000001"});
     const Simulated all(settings);

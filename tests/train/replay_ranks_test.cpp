@@ -30,6 +30,8 @@ const std::vector<Settings> kJobs{
     job("h200-8", "ddp", "2",
         {"model.name=resnet50", "batch_size=64", "straggler.rank=1", "straggler.factor=2"}),
     job("l40s-4", "fsdp", "4", {"model.name=gpt-mini", "straggler.rank=0", "straggler.factor=1.5"}),
+    job("l40s-4", "fsdp", "4",
+        {"model.name=gpt-mini", "tensor.degree=2", "straggler.rank=3", "straggler.factor=1.2"}),
     job("l40s-4", "pipeline", "4", {"model.name=gpt-mini"}),
     job("l40s-4", "pipeline", "2", {"model.name=gpt-mini", "pipeline.schedule=interleaved_1f1b"}),
     job("l40s-4", "tensor", "4",

@@ -10,8 +10,9 @@
 
 namespace trainscope::test {
 
-// The parameters, put together from the parts of so many ranks, behind a first one.
-inline std::vector<float> whole_weights(TrainingRun& run, int ranks, int first = 0) {
+// The parameters, put together from the parts of so many ranks, behind a first one, `apart` from
+// one another.
+inline std::vector<float> whole_weights(TrainingRun& run, int ranks, int first = 0, int apart = 1) {
   constexpr std::string_view kPart = ", this rank's part";
   std::vector<float> all;
   const auto& buffers = run.program().buffers;
@@ -22,7 +23,7 @@ inline std::vector<float> whole_weights(TrainingRun& run, int ranks, int first =
     const auto whole = std::ranges::find(buffers, name, &program::Buffer::name);
     REQUIRE(whole != buffers.end());
     const std::size_t end = all.size() + static_cast<std::size_t>(whole->elements());
-    for (int rank = first; rank < first + ranks; ++rank) {
+    for (int i = 0, rank = first; i < ranks; ++i, rank += apart) {
       const host::Results values = run.numbers(static_cast<std::size_t>(rank)).values(part);
       all.insert(all.end(), values.begin(), values.end());
     }
