@@ -70,11 +70,6 @@ bool fills_nodes(const Run& run) {
   return ranks > node && ranks % node == 0;
 }
 
-// All ranks share the parameters, and they fill several nodes.
-bool gathers_over_network(const Run& run) {
-  return fills_nodes(run) && !train::is_hybrid(run.config);
-}
-
 std::string hybrid_words(const Run& run, const Speech& speech) {
   return told(
       speech,
@@ -83,9 +78,21 @@ std::string hybrid_words(const Run& run, const Speech& speech) {
       run.machine->gpu_count);
 }
 
+// A transformer has pairs of layers to cut.
+bool may_share_layers(const Run& run) {
+  return gathers_over_network(run) && run.program->data.tokens > 0;
+}
+
 std::string fsdp_advice(const Run& run, const Speech& speech) {
   std::vector<std::string> tries;
-  if (gathers_over_network(run)) tries.push_back(hybrid_words(run, speech));
+  if (gathers_over_network(run)) {
+    tries.push_back(hybrid_words(run, speech));
+    if (may_share_layers(run))
+      tries.push_back(told(speech,
+                           "layers shared within each node (tensor.degree = {}), of which a GPU "
+                           "then gathers its part alone",
+                           run.machine->gpu_count));
+  }
   if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
     tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
   if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
@@ -269,9 +276,14 @@ bool may_attend_in_tiles(const Run& run) {
 }  // namespace
 
 bool sums_layers_over_network(const Run& run) {
-  if (run.config.word("parallel.strategy") != "tensor" || !fills_nodes(run)) return false;
+  if (!train::cuts_layers(run.config) || !fills_nodes(run)) return false;
   const std::int64_t degree = run.config.whole("tensor.degree");
   return degree == 0 || degree > run.machine->gpu_count;
+}
+
+bool gathers_over_network(const Run& run) {
+  return is_sharded(run) && fills_nodes(run) && !train::is_hybrid(run.config) &&
+         !train::is_grid(run.config);
 }
 
 bool sends_stages_over_network(const Run& run) {
@@ -393,7 +405,9 @@ std::string slow_stage_advice(const Run& run, std::int32_t rank, bool is_last,
 
 std::string communication_advice(const Run& run, const Speech& speech) {
   if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
-  if (is_sharded(run)) return fsdp_advice(run, speech);
+  if (is_sharded(run))
+    return run.program && sums_layers_over_network(run) ? tensor_advice(run, speech)
+                                                        : fsdp_advice(run, speech);
   const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
   if (strategy == "dp")
     return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
@@ -427,8 +441,7 @@ std::string lasting_advice(const Run& run, Part part, const Speech& speech) {
                 sums_layers_over_network(run)
                     ? speech.say("a faster link")
                     : speech.say("fewer ranks to a model, or a faster link"));
-  if (strategy == "fsdp" && gathers_over_network(run))
-    return told(speech, " Not tried: {}.", hybrid_words(run, speech));
+  if (gathers_over_network(run)) return told(speech, " Not tried: {}.", hybrid_words(run, speech));
   return "";
 }
 
@@ -460,7 +473,19 @@ std::vector<Remedy> remedies(const Run& run, const Speech& speech) {
   if (may_turn(run, "precision") && !is_narrow(run))
     all.push_back({told(speech, "narrower types ({})", autocast_advice(run, speech)),
                    has_bf16(run) ? "precision=bf16" : "precision=fp16 scaler.enabled=true"});
-  if (!is_sharded(run)) all.push_back({speech.say("sharding over several GPUs (fully_shard)"), ""});
+  if (!is_sharded(run))
+    all.push_back({speech.say("sharding over several GPUs (fully_shard)"),
+                   run.program && train::is_grid(run.config) ? "parallel.strategy=fsdp" : ""});
+  if (may_share_layers(run)) {
+    const int node = run.machine->gpu_count;
+    all.push_back({told(speech,
+                        "layers shared within each node, whose GPUs then have one batch in all "
+                        "(tensor.degree = {})",
+                        node),
+                   fmt::format("tensor.degree={} tensor.sequence_parallel=true "
+                               "tensor.loss_parallel=true",
+                               node)});
+  }
   return all;
 }
 

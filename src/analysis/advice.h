@@ -16,6 +16,9 @@ bool is_pipeline(const Run& run);
 // Whether tensor groups span several nodes that the ranks fill.
 bool sums_layers_over_network(const Run& run);
 
+// Whether all ranks share FSDP's parameters, and fill several nodes.
+bool gathers_over_network(const Run& run);
+
 // Whether a pipeline spans several nodes that the ranks fill.
 bool sends_stages_over_network(const Run& run);
 

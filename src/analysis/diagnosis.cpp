@@ -14,6 +14,7 @@
 #include "analysis/gains.h"
 #include "analysis/loader_caveat.h"
 #include "base/units.h"
+#include "train/parallel.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -30,7 +31,9 @@ constexpr std::size_t kMost = 3;
 double lost_to_waits(const Run& run, double idle, double longest, double whole) {
   const auto efficiency = value_of(run.metrics, "scaling.efficiency");
   const std::string strategy = run.program ? run.config.word("parallel.strategy") : "";
-  if (!efficiency || (strategy != "ddp" && strategy != "fsdp")) return idle;
+  const bool has_whole_batch =
+      (strategy == "ddp" || strategy == "fsdp") && !train::is_grid(run.config);
+  if (!efficiency || !has_whole_batch) return idle;
   const double exposed = value_of(run.metrics, "comm.exposed").value_or(0);
   return std::max(idle, std::min(longest, whole * (1 - *efficiency) - exposed));
 }

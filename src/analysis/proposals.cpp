@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/whole.h"
 #include "program/idle_knobs.h"
+#include "train/parallel.h"
 #include "train/published_models.h"
 
 namespace trainscope::analysis {
@@ -156,7 +157,8 @@ class Proposer {
     add("Embedding, head and loss are shared out, too", "tensor.loss_parallel=true",
         {Part::kCompute, Part::kExposedCommunication, Part::kIdleCollective});
     if (sums_layers_over_network(run_)) of_tensor_groups();
-    if (config_.word("parallel.strategy") == "tensor") of_data_parallelism();
+    if (gathers_over_network(run_)) of_parts_of_layers();
+    if (train::cuts_layers(config_)) of_data_parallelism();
     if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
   }
 
@@ -179,11 +181,24 @@ class Proposer {
         kRanks, !same);
   }
 
+  // What goes over the network is then a GPU's part of each layer. A batch belongs to a group:
+  // larger ones make as many samples a step.
+  void of_parts_of_layers() {
+    const std::int64_t node = run_.machine->gpu_count;
+    const std::string within =
+        fmt::format("tensor.degree={} batch_size={}", node, node * config_.whole("batch_size"));
+    add("Layers are shared within a node, parameters between nodes", within, kRanks);
+    add("The same, with the parts between, embedding, head and loss shared out",
+        within + " tensor.sequence_parallel=true tensor.loss_parallel=true", kRanks);
+  }
+
   // Where the model has room: each rank has a batch of its own.
   void of_data_parallelism() {
     add("The whole model on each rank, for as many samples", "parallel.strategy=ddp", kRanks, true);
-    add("Parameters in parts on each rank, for as many samples", "parallel.strategy=fsdp", kRanks,
-        true);
+    add("Parameters in parts on each rank, for as many samples",
+        config_.whole("tensor.degree") == 0 ? "parallel.strategy=fsdp"
+                                            : "parallel.strategy=fsdp tensor.degree=0",
+        kRanks, true);
   }
 
   // A batch belongs to a pipeline, as to a tensor group.

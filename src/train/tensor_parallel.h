@@ -8,7 +8,8 @@
 // all-gather puts the whole together for the next pair.
 //
 // With tensor.degree the ranks that share a model are neighbours, and DistributedDataParallel sums
-// the gradients of those that have the same part (ddp.h): a mesh of two dimensions.
+// the gradients of those that have the same part (ddp.h), or FSDP shares the part among them
+// (fsdp.h): a mesh of two dimensions.
 //
 // All ranks do the same at the same time: one is simulated and stands for all.
 #pragma once

@@ -181,6 +181,7 @@ TEST_CASE("groups of ranks in processes of their own train as in one process") {
   for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
            {"parallel.strategy=fsdp", "fsdp.shard_degree=1", "clip_grad_norm=0.1"},
            {"parallel.strategy=fsdp", "fsdp.shard_degree=2", "clip_grad_norm=0.1"},
+           {"parallel.strategy=fsdp", "tensor.degree=2", "clip_grad_norm=0.1"},
            {"parallel.strategy=tensor", "tensor.degree=2"}}) {
     INFO(how[1]);
     std::vector<std::string> settings = how;

@@ -319,6 +319,17 @@ TEST_CASE("tensor groups with DDP between them sum as those of the host do") {
   check_same(groups_with("tensor.degree=2", {"accumulate_steps=2", "ddp.no_sync=true"}), kFp32);
 }
 
+TEST_CASE("tensor groups with FSDP between them gather, scatter and sum as those of the host do") {
+  const auto groups_with = [](int ranks, std::vector<std::string> more) {
+    more.emplace_back("tensor.degree=2");
+    return ranks_with("parallel.strategy=fsdp", ranks, more);
+  };
+  for (const int ranks : {4, 6})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) check_same(groups_with(ranks, {}), kFp32, seed);
+  check_same(groups_with(4, {"accumulate_steps=2", "clip_grad_norm=0.1"}), kFp32);
+  check_same(groups_with(4, {"fsdp.param_dtype=bf16"}), 3e-2);
+}
+
 TEST_CASE("ranks sum narrow numbers as those of the host do") {
   check_same(ddp_with(3, {"model.dtype=bf16"}), 3e-2);
   check_same(ddp_with(2, {"model.dtype=fp16"}), 4e-3);

@@ -60,7 +60,9 @@ std::vector<std::string> title_of_units(const FlowFacts& facts, Nanos time) {
   const std::string step = step_words(fmt::format("step {}", shown.number), shown.time, time);
   if (facts.ranks_of_units == 0) return {"FSDP as one rank has it, " + step, "FSDP, " + step, step};
   const std::string gpus = counted(static_cast<std::size_t>(facts.ranks_of_units), "GPU");
-  const std::string where = facts.topology ? " of " + facts.run->machine->name : "";
+  const std::string where = facts.apart > 1  ? " with the same parts of the layers"
+                            : facts.topology ? " of " + facts.run->machine->name
+                                             : "";
   return {fmt::format("FSDP, {}{}, {}", gpus, where, step), fmt::format("FSDP, {}, {}", gpus, step),
           "FSDP, " + step, step};
 }
@@ -89,14 +91,14 @@ FlowFacts::FlowFacts(RunPointer of)
   if (run->program && run->program->stages > 1)
     stages = analysis::stage_times(*run->trace, run->program->gpus_of_batch);
   if (flow.empty()) units = analysis::unit_times(*run->trace);
+  if (run->program && train::is_grid(run->config))
+    apart = static_cast<int>(run->config.whole("tensor.degree"));
   if (run->program && is_in_units())
-    ranks_of_units = static_cast<int>(run->config.whole("parallel.world_size"));
+    ranks_of_units = static_cast<int>(run->config.whole("parallel.world_size")) / apart;
   if (flow.empty() && run->config.word("parallel.strategy") == "dp")
     star = analysis::star_flow(*run->trace);
   const int count = std::max(gpus(), 1);
   has_virtual_gpus = analysis::has_virtual_gpus(run->trace->origin());
-  if (run->program && train::is_grid(run->config))
-    apart = static_cast<int>(run->config.whole("tensor.degree"));
   if (run->machine && !has_virtual_gpus && count * apart <= machine::all_gpus(*run->machine)) {
     topology = topology_of_group(*run->machine, count, apart);
     ring = machine::ring_order(*topology, count);
