@@ -194,14 +194,26 @@ RoleBytes counted_at_peak(const trace::Trace& trace) {
   return roles;
 }
 
+// The roles of what a trace allocates. Where parameters are among them it trains, and has all
+// roles: SGD without momentum keeps nothing for the optimizer.
+RoleBytes allocated_roles(const trace::Trace& trace) {
+  RoleBytes roles;
+  trace::for_each(trace.allocator_events(), [&](const AllocatorEvent& event, std::uint32_t) {
+    if (event.action == AllocatorAction::kAlloc && event.role != trace::kNone)
+      roles.try_emplace(std::string(trace.name(event.role)), 0);
+  });
+  if (!roles.contains(program::name_of(program::Role::kParameter))) return roles;
+  for (std::size_t role = 0; role < program::kRoles; ++role)
+    roles.try_emplace(std::string(program::name_of(static_cast<program::Role>(role))), 0);
+  return roles;
+}
+
 }  // namespace
 
 RoleBytes roles_at_peak(const trace::Trace& trace) {
-  RoleBytes roles;
   if (trace.allocator_events().empty())
-    return trace::is_measured(trace) ? counted_at_peak(trace) : roles;
-  for (std::size_t role = 0; role < program::kRoles; ++role)
-    roles[std::string(program::name_of(static_cast<program::Role>(role)))] = 0;
+    return trace::is_measured(trace) ? counted_at_peak(trace) : RoleBytes();
+  RoleBytes roles = allocated_roles(trace);
   for (const MemoryBlock& block : held_at_peak(trace))
     if (block.role != trace::kNone)
       roles[trace.name(block.role)] += static_cast<double>(block.bytes);

@@ -68,9 +68,9 @@ std::vector<MemoryBlock> held_at_peak(const trace::Trace& trace,
 
 using RoleBytes = std::map<std::string, double, std::less<>>;
 
-// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"); 0 for one
-// that had none. Of a device, whose trace has no actions, by what it counts of roles. Else empty
-// where there are none.
+// What each role had of the bytes of `held_at_peak`, by the role's name ("activations"): of the
+// roles that the trace allocates, of all where it trains; 0 for one that had none then. Of a
+// device, whose trace has no actions, by what it counts of roles. Else empty where there are none.
 RoleBytes roles_at_peak(const trace::Trace& trace);
 
 }  // namespace trainscope::analysis

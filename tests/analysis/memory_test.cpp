@@ -228,6 +228,17 @@ TEST_CASE("a run that does not count its memory has no roles either") {
       CHECK(!analysis::value_of(run(settings).metrics, role));
 }
 
+TEST_CASE("a run that trains nothing has no 0 B of parameters") {
+  const Run gemm = run({"workload=gemm", "steps=2"});
+  CHECK(metric(gemm, "memory.batch") > 0);
+  CHECK(metric(gemm, "memory.workspace") > 0);
+  for (const char* role :
+       {"memory.parameters", "memory.gradients", "memory.optimizer", "memory.activations"}) {
+    INFO(role);
+    CHECK(!analysis::value_of(gemm.metrics, role));
+  }
+}
+
 // The classroom MLP, 784-128-10: 101770 weights of 4 B, and as much of gradients.
 TEST_CASE("the need of the classroom model is the sum of its tensors, each rounded up to 512 B") {
   const MemoryNeed needed = need({"steps=2", "batch_size=64", "transfer.prefetch=false"});
