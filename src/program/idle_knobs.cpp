@@ -49,9 +49,9 @@ constexpr std::array kNeeds{
          "parallel.world_size", "", 1},
     // What the switch adds up has no chunks.
     Need{"collective.expanded", "collective.algorithm", "auto|ring|tree"},
-    Need{"model. memory_format attention.kernel data. batch_size precision autocast.dtype "
-         "matmul.allow_tf32 cudnn. scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
-         "checkpoint.enabled compile. loop. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
+    Need{"model. memory_format attention. data. batch_size precision autocast. matmul. cudnn. "
+         "scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
+         "checkpoint. compile. loop. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
          "pipeline. straggler. uneven_batches transfer.streams transfer.pin_in_loop "
          "transfer.prefetch "
          "transfer.record_stream",

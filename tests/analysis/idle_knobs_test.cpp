@@ -7,6 +7,7 @@
 
 #include "analysis/run.h"
 #include "base/error.h"
+#include "program/knob_table.h"
 #include "support/config.h"
 
 using namespace trainscope;
@@ -126,6 +127,33 @@ TEST_CASE("a knob that is said to change nothing changes nothing") {
     }
   }
   CHECK(turned_knobs > 500);
+}
+
+// A new knob that no row of the idle ones names counts as one of every workload.
+TEST_CASE("a knob of another workload is idle or changes the run") {
+  std::vector<Knob> shared;
+  program::add_run_knobs(shared);
+  const auto is_shared = [&](const Knob& knob) {
+    return std::ranges::find(shared, knob.name, &Knob::name) != shared.end();
+  };
+  std::size_t foreign = 0;
+  for (const char* workload : {"copy", "gemm", "kernel", "launch", "collective"}) {
+    Config config = config_of({"machine=h200-8", "steps=2"});
+    config.set("workload", std::string(workload));
+    for (const Knob& knob : program::knobs()) {
+      if (is_shared(knob) || knob.name.starts_with(std::string(workload) + ".")) continue;
+      ++foreign;
+      INFO(knob.name << " with " << workload);
+      if (!program::idle_because(config, knob.name).empty()) continue;
+      const std::optional<Config> other = turned(config, knob);
+      CHECK((other && shown(*other) != shown(config)));
+    }
+  }
+  CHECK(foreign > 600);
+  std::vector<Knob> others;
+  program::add_replay_knobs(others);
+  program::add_microbench_knobs(others);
+  for (const Knob& knob : others) CHECK(!program::idle_because(config_of({}), knob.name).empty());
 }
 
 TEST_CASE("a knob that changes a run is not said to be idle") {
