@@ -105,6 +105,16 @@ std::string missing_in(const Application& app, const PictureRequest& request) {
   return "";
 }
 
+// The view moves to the playhead where that is outside of it, and stays as long.
+void show_playhead(Application& app) {
+  TimelineState& timeline = app.attention().timeline;
+  const Nanos time = app.workspace().playhead.time;
+  const TimeRange view = destination(timeline);
+  if (view.start <= time && time <= view.end) return;
+  // Long enough that nothing comes closer.
+  bring_into_view(timeline, {time, time + (view.end - view.start) / 100});
+}
+
 std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   Window window(off_screen(request));
   Application app(window, request.theme.value_or(ThemeMode::kDark));
@@ -115,9 +125,11 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   // It would stand over what the picture is of.
   std::string said = std::exchange(app.workspace().notice, {});
   if (request.present) app.workspace().present.reveal_all();
-  if (request.playhead)
+  if (request.playhead) {
     app.workspace().playhead.time =
         std::clamp<Nanos>(*request.playhead, 0, playhead_end(app.workspace()));
+    show_playhead(app);
+  }
   if (const std::string missing = missing_in(app, request); !missing.empty())
     said += (said.empty() ? "" : " ") + missing;
   if (!request.panel.empty()) app.deck().open_by_hand(request.panel);
