@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "program/known_models.h"
+
 namespace trainscope::program {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::string_view kBetweenNumbers = " ,";  // of a list
 
 // Knobs, and what another one has to be for them to matter: one of several words, or above a
 // number, or some text. A name that ends in a dot is all knobs that begin with it. The first that
-// is not met is the reason.
+// is not met is the reason. A word in angle brackets is a trait of models (known_models.h).
 struct Need {
   std::string_view knobs;
   std::string_view of;
@@ -57,25 +59,22 @@ constexpr std::array kNeeds{
          "transfer.record_stream",
          "workload", "train"},
     Need{"transfer.non_blocking", "workload", "train|copy"},
-    Need{"model.inputs model.layers model.detach", "model.name", "mlp"},
+    Need{"model.inputs model.layers", "model.name", "mlp"},
+    Need{"model.detach", "model.name", "<mlp>"},
     Need{"model.hidden", "model.name", "mlp|rnn"},
     Need{"model.batch_norm", "model.name", "cnn"},
     Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
-    Need{"loop.target_loss", "model.name", "mlp|cnn|rnn|gpt-mini"},
+    Need{"loop.target_loss", "model.name", "<computed>"},
     // Numbers are computed of data that is there: made by Trainscope, or in the user's files.
     Need{"loop.target_loss", "data.path", "", 0, "data.name=mnist|cifar10|imagenet|tokens"},
-    Need{"loop.target_loss", "data.path", "", 0, "data.name=auto model.name=mlp|rnn"},
-    Need{"model.dropout attention.kernel", "model.name",
-         "gpt-mini|bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
-    Need{"attention.dropout model.vocab_size", "model.name",
-         "bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
+    Need{"loop.target_loss", "data.path", "", 0, "data.name=auto model.name=<mnist>"},
+    Need{"model.dropout attention.kernel", "model.name", "<transformer>"},
+    Need{"attention.dropout model.vocab_size", "model.name", "<library>"},
     Need{"attention.dropout", "attention.kernel", "eager|transformers"},
-    Need{"model.gelu", "model.name", "gpt2|gpt2-large|gpt2-2.9b|gpt3-xl"},
+    Need{"model.gelu", "model.name", "<gpt2>"},
     Need{"loop.empty_cache", "device", "cuda"},
-    Need{"model.seq_len", "model.name",
-         "rnn|gpt-mini|bert-large|gpt2|gpt2-large|gpt2-2.9b|gpt3-xl|opt-1.3b"},
-    Need{"memory_format cudnn.", "model.name",
-         "cnn|resnet18|resnet50|resnet101|resnext50|resnext101"},
+    Need{"model.seq_len", "model.name", "rnn|<transformer>"},
+    Need{"memory_format cudnn.", "model.name", "<images>"},
     Need{"memory_format cudnn.", "device", "cuda"},
     Need{"loader.num_workers loader.prefetch_factor loader.persistent_workers loader.sample_ms "
          "loader.sample_bytes loader.shuffle",
@@ -128,12 +127,24 @@ bool is_one_of(std::string_view word, std::string_view words) {
   return false;
 }
 
+// Whether a knob has one of the words, or is a model with one of the traits.
+bool has_one_of(const Config& config, std::string_view knob, std::string_view words) {
+  const std::string word = spell(config.value(knob));
+  if (is_one_of(word, words)) return true;
+  if (knob != "model.name") return false;
+  while (!words.empty()) {
+    const std::string_view first = words.substr(0, words.find('|'));
+    if (first.starts_with('<') && has_trait(word, first.substr(1, first.size() - 2))) return true;
+    words.remove_prefix(std::min(words.size(), first.size() + 1));
+  }
+  return false;
+}
+
 bool is_where(const Config& config, std::string_view where) {
   while (!where.empty()) {
     const std::string_view one = where.substr(0, where.find(' '));
     const std::size_t equals = one.find('=');
-    if (!is_one_of(spell(config.value(one.substr(0, equals))), one.substr(equals + 1)))
-      return false;
+    if (!has_one_of(config, one.substr(0, equals), one.substr(equals + 1))) return false;
     where.remove_prefix(std::min(where.size(), one.size() + 1));
   }
   return true;
@@ -179,8 +190,8 @@ bool is_in_run(const Config& config, std::string_view knob) {
 
 bool is_met(const Config& config, const Need& need, std::string_view knob) {
   if (need.in_run) return is_in_run(config, need.of == "steps" ? knob : need.of);
+  if (!need.words.empty()) return has_one_of(config, need.of, need.words);
   const Value& value = config.value(need.of);
-  if (!need.words.empty()) return is_one_of(spell(value), need.words);
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   const auto* whole = std::get_if<std::int64_t>(&value);
   return (whole ? static_cast<double>(*whole) : std::get<double>(value)) > need.above;

@@ -1,12 +1,11 @@
 #include "program/knob_rows.h"
+#include "program/known_models.h"
 
 namespace trainscope::program {
 
 void add_model_knobs(std::vector<Knob>& t) {
   choice("model.name", "mlp")
-      .choices({"mlp", "mlp-784-128-10", "mlp-1000-512-10", "cnn", "rnn", "gpt-mini", "resnet18",
-                "resnet50", "resnet101", "resnext50", "resnext101", "bert-large", "gpt2",
-                "gpt2-large", "gpt2-2.9b", "gpt3-xl", "opt-1.3b"})
+      .choices(model_names())
       .help(
           "the model; mlp is a classroom classifier of images, of widths model.inputs, "
           "model.hidden, the rnn reads them in model.seq_len steps; the numbers of mlp, cnn, rnn "

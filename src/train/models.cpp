@@ -6,20 +6,13 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "program/known_models.h"
 #include "train/published_models.h"
 
 namespace trainscope::train {
 namespace {
 
 // ---- Data --------------------------------------------------------------------------------------
-
-// What a model sees where the config does not say.
-std::string usual_data(const std::string& model) {
-  if (model.starts_with("mlp") || model == "rnn") return "mnist";
-  if (model == "cnn") return "digits";
-  if (model == "gpt-mini") return "text";
-  return is_resnet(model) ? "imagenet" : "tokens";
-}
 
 bool is_generated(const std::string& name) {
   return name == "digits" || name == "spirals" || name == "text";
@@ -254,14 +247,13 @@ AttentionWay attention_way(const program::Config& config, program::AttentionCode
 }
 
 bool is_computed(const program::Config& config) {
-  const std::string& name = config.word("model.name");
-  return name.starts_with("mlp") || name == "cnn" || name == "rnn" || name == "gpt-mini";
+  return program::has_trait(config.word("model.name"), "computed");
 }
 
 TrainingData training_data(const program::Config& config) {
   TrainingData data;
   data.name = config.word("data.name");
-  if (data.name == "auto") data.name = usual_data(config.word("model.name"));
+  if (data.name == "auto") data.name = program::find_model(config.word("model.name"))->data;
   const std::string& path = config.word("data.path");
   const bool generated = is_generated(data.name);
   data.has_samples = is_computed(config) && (generated || !path.empty());

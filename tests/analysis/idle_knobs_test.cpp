@@ -8,13 +8,18 @@
 #include "analysis/run.h"
 #include "base/error.h"
 #include "program/knob_table.h"
+#include "program/known_models.h"
 #include "support/config.h"
+#include "support/shown_run.h"
+#include "train/models.h"
+#include "train/published_models.h"
 
 using namespace trainscope;
 using program::Config;
 using program::Knob;
 using program::KnobType;
 using test::config_of;
+using test::shown;
 
 namespace {
 
@@ -35,27 +40,6 @@ std::vector<program::Value> others(const Config& config, const Knob& knob) {
   }
   std::erase(values, now);
   return values;
-}
-
-// All that a run shows, as words.
-std::vector<std::string> shown(const Config& config) {
-  const analysis::Run run = analysis::run_config("A", config);
-  std::vector<std::string> words;
-  for (trace::LaneId id = 0; id < run.trace->lanes().size(); ++id)
-    words.push_back(run.trace->lanes()[id].name);
-  for (trace::SpanId id = 0; id < run.trace->spans().size(); ++id) {
-    const trace::Span& span = run.trace->spans()[id];
-    words.push_back(std::string(run.trace->name(span)) + " " + std::to_string(span.lane) + " " +
-                    std::to_string(span.start) + " " + std::to_string(span.duration));
-  }
-  for (std::uint32_t id = 0; id < run.trace->samples().size(); ++id) {
-    const trace::Sample& sample = run.trace->samples()[id];
-    words.push_back(std::to_string(sample.lane) + " " + std::to_string(sample.time) + " " +
-                    std::to_string(sample.value));
-  }
-  for (const analysis::MetricValue& one : run.metrics)
-    words.push_back(one.metric->name + " " + std::to_string(one.value));
-  return words;
 }
 
 // One other value that is not refused, or nothing.
@@ -154,6 +138,46 @@ TEST_CASE("a knob of another workload is idle or changes the run") {
   program::add_replay_knobs(others);
   program::add_microbench_knobs(others);
   for (const Knob& knob : others) CHECK(!program::idle_because(config_of({}), knob.name).empty());
+}
+
+// What a model is said to be, of which the idle knobs follow.
+TEST_CASE("the traits of models are what they are built of") {
+  for (const program::KnownModel& model : program::known_models()) {
+    INFO(model.name);
+    const Config config = config_of({"model.name=" + std::string(model.name)});
+    const train::Graph graph = train::build_model(config, train::training_data(config), 2);
+    const auto has_layer = [&](auto is_one) {
+      return std::ranges::any_of(graph.layers, is_one, &train::Layer::function);
+    };
+    CHECK(program::has_trait(model.name, "transformer") == has_layer([](const auto& function) {
+            return std::holds_alternative<program::Attention>(function);
+          }));
+    CHECK(program::has_trait(model.name, "images") == has_layer([](const auto& function) {
+            return std::holds_alternative<program::Convolution>(function);
+          }));
+    CHECK(program::has_trait(model.name, "library") == train::is_transformer(model.name));
+    CHECK((model.data == "imagenet") == train::is_resnet(model.name));
+  }
+}
+
+// A model without its traits is told that attention.kernel, or model.seq_len, changes nothing.
+TEST_CASE("what a model makes idle changes nothing of it") {
+  std::size_t turned_knobs = 0;
+  for (const std::string& model : program::model_names()) {
+    const Config config =
+        config_of({"steps=1", "batch_size=2", "loop.evaluate=false", "model.name=" + model});
+    const std::vector<std::string> before = shown(config);
+    for (const Knob& knob : program::knobs()) {
+      const std::string why = program::idle_because(config, knob.name);
+      if (why != "model.name = " + model) continue;
+      const std::optional<Config> other = turned(config, knob);
+      if (!other) continue;
+      ++turned_knobs;
+      INFO(knob.name << " with " << why);
+      CHECK((shown(*other) == before));
+    }
+  }
+  CHECK(turned_knobs > 100);
 }
 
 TEST_CASE("a knob that changes a run is not said to be idle") {
