@@ -12,8 +12,7 @@ namespace {
 bool asks_for_tf32(const program::Config& config) {
   if (config.word("workload") == "gemm") return config.word("gemm.type") == "tf32";
   if (config.word("workload") != "train" || config.word("device") != "cuda") return false;
-  if (config.is_set("matmul.allow_tf32")) return config.flag("matmul.allow_tf32");
-  return config.word("precision") == "tf32";
+  return config.flag("matmul.allow_tf32");
 }
 
 bool asks_for_flash(const program::Config& config) {

@@ -4,16 +4,13 @@ namespace trainscope::analysis {
 
 bool is_narrow(const Run& run) {
   if (!run.program) return false;
-  const std::string& precision = run.config.word("precision");
   const std::string& product = run.config.word("gemm.type");
   if (run.config.word("workload") == "gemm") return product == "fp16" || product == "bf16";
-  return precision == "fp16" || precision == "bf16" ||
-         run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
+  return run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
 }
 
 bool multiplies_in_tf32(const Run& run) {
-  return run.program &&
-         (run.config.word("precision") == "tf32" || run.config.flag("matmul.allow_tf32"));
+  return run.program && run.config.flag("matmul.allow_tf32");
 }
 
 bool has_bf16(const Run& run) {

@@ -1,6 +1,7 @@
 #include "program/config.h"
 
 #include "base/error.h"
+#include "program/decided_defaults.h"
 
 namespace trainscope::program {
 
@@ -20,7 +21,7 @@ void Config::set_text(std::string_view assignment) {
 
 const Value& Config::value(std::string_view name) const {
   if (const auto found = values_.find(name); found != values_.end()) return found->second;
-  return find_knob(name).initial;
+  return default_in(*this, find_knob(name));
 }
 
 bool Config::flag(std::string_view name) const {
@@ -46,8 +47,12 @@ void Config::override_with(const Config& over) {
 
 std::vector<std::string> differing_knobs(const Config& a, const Config& b) {
   std::vector<std::string> names;
-  for (const Knob& knob : knobs())
-    if (a.value(knob.name) != b.value(knob.name)) names.push_back(knob.name);
+  for (const Knob& knob : knobs()) {
+    const bool in_a = a.is_set(knob.name), in_b = b.is_set(knob.name);
+    if (!in_a && !in_b) continue;
+    if (a.value(knob.name) != b.value(knob.name) || (in_a != in_b && counts_when_set(knob.name)))
+      names.push_back(knob.name);
+  }
   return names;
 }
 

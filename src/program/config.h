@@ -16,8 +16,8 @@ class Config {
   // "knob=value", as --set takes it. Throws InputError.
   void set_text(std::string_view assignment);
 
-  // The value of a knob: its own or the default. The name and type must be right (our own code
-  // asks): a wrong one is an assertion.
+  // The value of a knob: its own, or the default that it has in this config (decided_defaults.h).
+  // The name and type must be right (our own code asks): a wrong one is an assertion.
   bool flag(std::string_view name) const;
   std::int64_t whole(std::string_view name) const;
   double number(std::string_view name) const;
@@ -36,7 +36,7 @@ class Config {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// Names of the knobs in which two configs differ, defaults counted, in registry order.
+// Names of the knobs in which two configs differ, of those that either sets, in registry order.
 std::vector<std::string> differing_knobs(const Config& a, const Config& b);
 
 }  // namespace trainscope::program

@@ -109,11 +109,11 @@ void add_precision_knobs(Table& t) {
   choice("autocast.dtype", "none")
       .choices({"none", "fp16", "bf16"})
       .pytorch("autocast(dtype)")
-      .help("type that eligible operations run in")
+      .help("type that eligible operations run in; unless it is set, what precision says")
       .into(t);
   flag("matmul.allow_tf32", false)
       .pytorch("torch.backends.cuda.matmul.allow_tf32")
-      .help("matrix products on TF32 tensor cores")
+      .help("matrix products on TF32 tensor cores; unless it is set, what precision says")
       .into(t);
   flag("cudnn.allow_tf32", true)
       .pytorch("torch.backends.cudnn.allow_tf32")
@@ -332,7 +332,9 @@ void add_run_knobs(Table& t) {
       .choices({"legacy", "blocking", "non_blocking"})
       .help("kind of the stream that work runs on; of the second one where launch.streams is 2")
       .into(t);
-  whole("steps", 10, 1, kMostSteps).help("training steps").into(t);
+  whole("steps", 10, 1, kMostSteps)
+      .help("training steps; of workload = copy 1 unless it is set")
+      .into(t);
   whole("seed", 0, 0, 9e15)
       .pytorch("torch.manual_seed")
       .help("seed of every random number")

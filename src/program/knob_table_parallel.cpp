@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "program/knob_rows.h"
 
 namespace trainscope::program {
@@ -19,19 +17,29 @@ void add_parallel_knobs(std::vector<Knob>& t) {
   number("ddp.bucket_cap_mb", 25, 0.001, 1e5)
       .pytorch("bucket_cap_mb")
       .unit("MiB")
-      .help("size at which a gradient bucket closes")
+      .help("size at which a gradient bucket closes; as long as it is not set, the first at 1 MiB")
       .into(t);
-  for (const auto& [name, spelling] :
-       {std::pair{"ddp.gradient_as_bucket_view", "gradient_as_bucket_view"},
-        std::pair{"ddp.find_unused_parameters", "find_unused_parameters"},
-        std::pair{"ddp.static_graph", "static_graph"}, std::pair{"ddp.no_sync", "no_sync()"}})
-    flag(name, false)
-        .pytorch(spelling)
-        .help("DistributedDataParallel's " + std::string(spelling))
-        .into(t);
+  flag("ddp.gradient_as_bucket_view", false)
+      .pytorch("gradient_as_bucket_view")
+      .help("gradients are views of the buckets: none is copied into one")
+      .into(t);
+  flag("ddp.find_unused_parameters", false)
+      .pytorch("find_unused_parameters")
+      .help("each forward searches for parameters that its loss does not depend on")
+      .into(t);
+  flag("ddp.static_graph", false)
+      .pytorch("static_graph")
+      .help("every step is promised to use the same parameters, in the same order")
+      .into(t);
+  flag("ddp.no_sync", false)
+      .pytorch("no_sync()")
+      .help(
+          "accumulating, gradients are summed over ranks with the last batch before an update "
+          "alone")
+      .into(t);
   flag("ddp.broadcast_buffers", true)
       .pytorch("broadcast_buffers")
-      .help("DistributedDataParallel's broadcast_buffers")
+      .help("each forward begins by sending rank 0's buffers, as a batch norm's, to all ranks")
       .into(t);
   choice("ddp.comm_hook", "none")
       .choices({"none", "fp16_compress", "bf16_compress"})

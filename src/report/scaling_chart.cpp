@@ -38,14 +38,11 @@ struct Side {
 
 bool is_bf16(const program::Config& config) {
   if (config.word("model.dtype") != "fp32") return config.word("model.dtype") == "bf16";
-  if (config.is_set("autocast.dtype")) return config.word("autocast.dtype") == "bf16";
-  return config.word("precision") == "bf16";
+  return config.word("autocast.dtype") == "bf16";
 }
 
 bool is_narrow(const program::Config& config) {
-  const std::string& precision = config.word("precision");
-  return precision == "fp16" || precision == "bf16" || config.word("autocast.dtype") != "none" ||
-         config.word("model.dtype") != "fp32";
+  return config.word("autocast.dtype") != "none" || config.word("model.dtype") != "fp32";
 }
 
 // Of the step at which scaling matters most.

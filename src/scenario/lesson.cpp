@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "program/config_difference.h"
 #include "scenario/file_kind.h"
 #include "scenario/translation.h"
 
@@ -136,8 +137,7 @@ program::Config Lesson::side(std::string_view label, const program::Config& flag
 program::Config Lesson::turned(std::string_view label, const program::Config& config) const {
   program::Config others;
   if (config.value("seed") != side(label).value("seed")) others.set("seed", config.value("seed"));
-  for (const std::string& name : program::differing_knobs(config, side(label, others)))
-    others.set(name, config.value(name));
+  others.override_with(program::difference(side(label, others), config));
   return others;
 }
 

@@ -23,10 +23,6 @@ std::string tensor(std::int64_t bytes, const char* where) {
   return fmt::format("torch.empty({}, dtype=torch.uint8{})", bytes, where);
 }
 
-std::int64_t steps_of(const program::Config& config) {
-  return config.is_set("steps") ? config.whole("steps") : 1;
-}
-
 Lines write_listing(program::Listing& listing, const program::Config& config) {
   const std::int64_t bytes = config.whole("copy.bytes");
   const bool pinned = config.word("copy.memory") == "pinned";
@@ -40,7 +36,7 @@ Lines write_listing(program::Listing& listing, const program::Config& config) {
   listing.add("y = " + tensor(bytes, ", device=\"cuda\""));
   listing.add("");
   Lines lines;
-  const std::int64_t steps = steps_of(config);
+  const std::int64_t steps = config.whole("steps");
   const std::string indent = steps > 1 ? "    " : "";
   if (steps > 1) lines.loop = listing.add(fmt::format("for step in range({}):", steps));
   const std::uint16_t copies =
@@ -74,7 +70,7 @@ program::Program build_copy(const program::Config& config) {
   const bool blocking = !config.flag("transfer.non_blocking") && direction != "d2d";
   const program::Copy copy =
       direction == "d2h" ? program::Copy{y, x, bytes, 0} : program::Copy{x, y, bytes, 0};
-  program.steps = static_cast<int>(steps_of(config));
+  program.steps = static_cast<int>(config.whole("steps"));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
   for (int step = 0; step < program.steps; ++step) {
     main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));

@@ -80,7 +80,7 @@ std::vector<std::string> mlp_listing(const std::vector<std::int64_t>& widths) {
 
 Graph build_mlp(const program::Config& config, const TrainingData& data, std::int64_t batch) {
   const std::vector<std::int64_t> widths = widths_of(config, data.shape.classes);
-  const bool is_known = data.has_samples || config.is_set("data.name");
+  const bool is_known = data.has_samples || config.word("data.name") != "auto";
   if (is_known && widths.front() != data.shape.values())
     throw InputError(fmt::format(
         "model.inputs = {} does not fit {}: a sample has {} numbers; set model.inputs = {}",
@@ -144,10 +144,9 @@ Graph build_cnn(const program::Config& config, const TrainingData& data, std::in
 
 // ---- The recurrent network ----------------------------------------------------------------------
 
-// As many as divide a sample's numbers into equal parts; the rows of an image where none is asked.
+// As many as divide a sample's numbers into equal parts.
 std::int64_t steps_of(const program::Config& config, const TrainingData& data) {
   const std::int64_t numbers = data.shape.values();
-  if (!config.is_set("model.seq_len")) return data.shape.height;
   const std::int64_t steps = config.whole("model.seq_len");
   if (numbers % steps == 0) return steps;
   std::int64_t nearest = steps;

@@ -69,12 +69,9 @@ void refuse_two_types(const program::Config& config) {
                    " contradict each other; leave one of them out");
 }
 
-// `precision` is short for two knobs; matmul.allow_tf32 beats it where it is set.
 Precision precision_of(const program::Config& config, const machine::Machine& machine) {
   refuse_two_types(config);
-  const std::string& word = config.word("precision");
-  std::string autocast = config.word("autocast.dtype");
-  if (!config.is_set("autocast.dtype") && (word == "fp16" || word == "bf16")) autocast = word;
+  const std::string& autocast = config.word("autocast.dtype");
   Precision precision;
   precision.model = model_type(config, machine);
   if (autocast == "fp16") precision.autocast = ElementType::kFp16;
@@ -85,8 +82,7 @@ Precision precision_of(const program::Config& config, const machine::Machine& ma
   refuse_two_narrow_types(precision);
   // A GPU without TF32 ignores the switches.
   if (machine.gpu.tf32_flops_per_s <= 0) return precision;
-  precision.matmul_tf32 =
-      config.is_set("matmul.allow_tf32") ? config.flag("matmul.allow_tf32") : word == "tf32";
+  precision.matmul_tf32 = config.flag("matmul.allow_tf32");
   precision.conv_tf32 = config.flag("cudnn.allow_tf32");
   return precision;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "program/config_difference.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -41,8 +42,9 @@ void take_kept(Workspace& workspace, std::size_t side, std::size_t number) {
   if (number >= kept.size() || side >= workspace.sides().size()) return;
   const program::Config& from = kept[number].run->config;
   std::vector<std::pair<std::string, program::Value>> values;
-  for (const std::string& knob : program::differing_knobs(workspace.sides()[side].config, from))
-    values.emplace_back(knob, from.value(knob));
+  const program::Config& now = workspace.sides()[side].config;
+  for (const auto& [knob, value] : program::difference(now, from).values())
+    values.emplace_back(knob, value);
   workspace.set_knobs(side, values);
 }
 

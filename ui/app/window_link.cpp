@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "program/config_difference.h"
 #include "ui/app/workspace.h"
 
 namespace trainscope::ui {
@@ -18,10 +19,7 @@ namespace {
 // Those of a side that are not the lesson's; outside lessons those that were set at all.
 program::Config knobs_of(const LessonModel* lesson, const SideModel& side) {
   if (lesson) return lesson->lesson.turned(side.label, side.config);
-  program::Config knobs;
-  for (const std::string& name : program::differing_knobs(side.config, program::Config()))
-    knobs.set(name, side.config.value(name));
-  return knobs;
+  return program::difference(program::Config(), side.config);
 }
 
 }  // namespace

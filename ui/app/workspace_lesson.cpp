@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "program/config_difference.h"
 #include "scenario/grade.h"
 #include "scenario/task_knobs.h"
 #include "scenario/wrong_span.h"
@@ -89,10 +90,7 @@ namespace {
 
 // The knobs of `config` that are others in `base`.
 program::Config turned(const program::Config& config, const program::Config& base) {
-  program::Config knobs;
-  for (const std::string& name : program::differing_knobs(config, base))
-    knobs.set(name, config.value(name));
-  return knobs;
+  return program::difference(base, config);
 }
 
 }  // namespace

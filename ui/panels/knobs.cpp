@@ -22,9 +22,9 @@ using program::KnobType;
 constexpr float kLowPanel = 240;  // below it two knobs with their help would fill it
 
 bool differs(const Workspace& workspace, const Knob& knob) {
-  const auto& sides = workspace.sides();
-  return workspace.sides_with_knobs().size() == 2 &&
-         sides[0].config.value(knob.name) != sides[1].config.value(knob.name);
+  if (workspace.sides_with_knobs().size() != 2) return false;
+  const program::Config &a = workspace.sides()[0].config, &b = workspace.sides()[1].config;
+  return (a.is_set(knob.name) || b.is_set(knob.name)) && a.value(knob.name) != b.value(knob.name);
 }
 
 bool is_named(const std::string& text, const std::string& knob) {

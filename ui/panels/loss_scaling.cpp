@@ -18,8 +18,7 @@ using program::ElementType;
 
 bool is_bf16(const program::Config& config) {
   if (config.word("model.dtype") != "fp32") return config.word("model.dtype") == "bf16";
-  if (config.is_set("autocast.dtype")) return config.word("autocast.dtype") == "bf16";
-  return config.word("precision") == "bf16";
+  return config.word("autocast.dtype") == "bf16";
 }
 
 LossScalingPanel::Read* read_side(const Workspace& workspace, LossScalingPanel& panel,

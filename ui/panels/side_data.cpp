@@ -51,10 +51,8 @@ bool has_scaling_data(const SideModel& side, const trace::Trace* trace) {
   if (!trace || trace->steps().empty()) return false;
   const trace::TrainingStep& first = trace->steps()[0];
   if (std::isfinite(first.used_scale)) return true;
-  const std::string& precision = side.config.word("precision");
-  const std::string& autocast = side.config.word("autocast.dtype");
-  const bool narrow = precision == "fp16" || precision == "bf16" || autocast != "none" ||
-                      side.config.word("model.dtype") != "fp32";
+  const bool narrow =
+      side.config.word("autocast.dtype") != "none" || side.config.word("model.dtype") != "fp32";
   return narrow && first.has_gradients;
 }
 
