@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "machine/machine.h"
 #include "report/json.h"
+#include "report/said_words.h"
 #include "scenario/check.h"
 #include "scenario/file_kind.h"
 #include "scenario/glossary.h"
@@ -81,7 +82,7 @@ std::vector<std::string> findings_of(const fs::path& file) {
           sentences.push_back(describe(one.place) + one.sentence);
         break;
       case FileKind::kWords:
-        for (const scenario::Finding& one : scenario::check_words(file))
+        for (const scenario::Finding& one : scenario::check_words(file, report::said_words()))
           sentences.push_back(describe(one.place) + one.sentence);
         break;
       case FileKind::kMachine:

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/toml.h"
@@ -14,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The English words that any shipped file of words translates.
-std::set<std::string> known_words() {
-  std::set<std::string> known;
+// The English words that are said, and those that any shipped file of words translates.
+std::set<std::string> known_words(const std::set<std::string>& said) {
+  std::set<std::string> known = said;
   for (const fs::path& file : files_in(home_folder() / "assets", ".toml"))
     if (is_words_file(file))
       for (const auto& [english, words] : load_words(file)) known.insert(english);
@@ -31,8 +29,8 @@ std::size_t places_in(std::string_view words) {
 
 class WordsChecker {
  public:
-  explicit WordsChecker(const fs::path& file)
-      : file_(file.string()), words_(load_words(file)), known_(known_words()) {}
+  WordsChecker(const fs::path& file, const std::set<std::string>& said)
+      : file_(file.string()), words_(load_words(file)), known_(known_words(said)) {}
 
   std::vector<Finding> check() {
     for (const auto& [key, node] : read_toml(file_))
@@ -87,8 +85,8 @@ Words load_words(const fs::path& file) {
   return words;
 }
 
-std::vector<Finding> check_words(const fs::path& file) {
-  return WordsChecker(file).check();
+std::vector<Finding> check_words(const fs::path& file, const std::set<std::string>& said) {
+  return WordsChecker(file, said).check();
 }
 
 }  // namespace trainscope::scenario

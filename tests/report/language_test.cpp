@@ -9,11 +9,13 @@
 
 #include "analysis/diagnosis.h"
 #include "base/files.h"
+#include "program/knobs.h"
 #include "report/html.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/runs.h"
+#include "report/said_words.h"
 #include "report/svg.h"
 #include "report/words.h"
 #include "scenario/translation.h"
@@ -173,22 +175,11 @@ TEST_CASE("lanes, gaps and the axis of a drawing are told in the report's langua
 }
 
 TEST_CASE("all that a report says has German words") {
-  std::set<std::string> said = report::script_words(report::page_script());
-  CHECK(said.size() > 30);
-  for (const analysis::Metric& metric : analysis::metrics()) {
-    said.insert(metric.label);
-    said.insert(metric.help);
-  }
-  for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
-    const auto category = static_cast<trace::Category>(i);
-    said.emplace(trace::name_of(category));
-    said.emplace(report::meaning_of(category));
-  }
-  for (std::size_t i = 0; i < analysis::kPartCount; ++i)
-    said.emplace(analysis::name_of(static_cast<analysis::Part>(i)));
-  const std::string_view page = report::page_template();
-  for (std::size_t at = page.find("{{\""); at != page.npos; at = page.find("{{\"", at + 1))
-    said.insert(test::between(page.substr(at), "{{\"", "\"}}"));
+  const std::set<std::string> said = report::said_words();
+  CHECK(report::script_words(report::page_script()).size() > 30);
+  for (const program::Knob& knob : program::knobs()) CHECK(said.contains(knob.help));
+  CHECK(said.contains(analysis::metrics().front().help));
+  CHECK(said.contains("To the report"));
   for (const std::string& words : said) {
     CAPTURE(words);
     CHECK(german().words.contains(words));
