@@ -6,6 +6,7 @@
 
 #include "cuda/thread_run.h"
 #include "cuda/trace_writer.h"
+#include "host/channel_order.h"
 #include "sim/recorder.h"
 
 namespace trainscope::cuda {
@@ -122,7 +123,7 @@ Execution::Execution(const program::Program& program, const machine::Machine& ma
   program::validate(program);
   if (const std::string why = refusal_of(program, device); !why.empty()) throw MissingError(why);
   if (program.data.name.empty() || program.timing_only) return;
-  const host::DataSets sets(program.data);
+  const host::DataSets sets = host::as_convolutions_read(program, host::DataSets(program.data));
   for (int rank = 0; rank < ranks_of(program); ++rank)
     batches_.push_back(
         std::make_unique<host::BatchSource>(program.data, sets, rank / program.gpus_of_batch));

@@ -88,12 +88,14 @@ void Calculation::operator()(const program::CopyRuns& f) {
   const Values x = in(0);
   auto to = out(0).begin();
   const int rank = interpreter_.rank_ % interpreter_.program_.gpus_of_batch;
-  const std::int64_t first = f.first + f.rank_step * rank;
-  for (std::int64_t o = 0; o < f.outer; ++o)
-    for (std::int64_t i = 0; i < f.inner; ++i) {
-      const std::int64_t place = first + o * f.outer_step + i * f.inner_step;
-      to = std::copy_n(x.begin() + place * f.run, f.run, to);
-    }
+  const std::int64_t first = f.first + f.rank_step * rank, runs = f.outer * f.inner;
+  const std::int64_t times = std::ssize(out(0)) / (runs * f.run);
+  for (std::int64_t t = 0; t < times; ++t)
+    for (std::int64_t o = 0; o < f.outer; ++o)
+      for (std::int64_t i = 0; i < f.inner; ++i) {
+        const std::int64_t place = first + t * runs + o * f.outer_step + i * f.inner_step;
+        to = std::copy_n(x.begin() + place * f.run, f.run, to);
+      }
 }
 
 void Calculation::operator()(const program::Concatenate&) {

@@ -27,7 +27,8 @@ double normal(std::uint32_t radius, std::uint32_t angle) {
 
 }  // namespace
 
-InitialValues::InitialValues(const program::Program& program) : program_(program) {
+InitialValues::InitialValues(const program::Program& program)
+    : program_(program), orders_(weights_by_channel(program)) {
   std::map<int, std::uint64_t> next;  // by device
   for (const program::Buffer& buffer : program.buffers) {
     std::uint64_t& stream = next.try_emplace(buffer.device, kInitialStream).first->second;
@@ -48,11 +49,14 @@ void InitialValues::read(program::Index buffer, Results values, int rank) const 
     const std::size_t at = first + i;  // of the part
     return (at / run * static_cast<std::size_t>(initial.ranks) + part) * run + at % run;
   };
+  const auto order = orders_.find(buffer);
   const auto size = static_cast<float>(initial.value);
   if (initial.kind == Kind::kConstant) return std::fill(values.begin(), values.end(), size);
   const auto seed = static_cast<std::uint64_t>(program_.seed);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t place = place_of(i);
+    const std::size_t lies_at = place_of(i);
+    const std::size_t place =
+        order == orders_.end() ? lies_at : order->second.dimensions_of(lies_at);
     const PhiloxCounter words = random_block(seed, place / 2, streams_[buffer]);
     const std::uint32_t first = words.words[place % 2 * 2], second = words.words[place % 2 * 2 + 1];
     values[i] = initial.kind == Kind::kUniform

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "host/channel_order.h"
 #include "host/views.h"
 #include "program/program.h"
 
@@ -23,6 +25,8 @@ class InitialValues {
   // A buffer's stream of random words follows from how many random ones of its device stand before
   // it, so that a model begins the same whatever else a program has, and on every rank.
   std::vector<std::uint64_t> streams_;
+  // A weight's numbers are drawn in the order of its dimensions, however they lie.
+  const std::map<program::Index, ChannelOrder> orders_;
 };
 
 }  // namespace trainscope::host

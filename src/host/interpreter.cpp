@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "host/calculation.h"
 #include "host/cast.h"
+#include "host/channel_order.h"
 #include "host/initial_values.h"
 #include "program/reading_order.h"
 
@@ -83,7 +84,7 @@ Interpreter::Interpreter(const program::Program& program, const DataSets& sets, 
                          int threads)
     : program_(program),
       workers_(threads),
-      sets_(sets),
+      sets_(as_convolutions_read(program, sets)),
       rank_(rank),
       stores_(program.buffers.size()) {
   if (sets_.train) batches_of(0);

@@ -78,6 +78,14 @@ struct Rules {
     return {{with(f, Part::kInputGradient), {kDy, input(1)}, {0}}};
   }
   List operator()(const program::Cast& f) const { return {{f, {kDy}, {0}}}; }
+  // Of a flatten, which turns a matrix a sample round: back again.
+  List operator()(const program::CopyRuns& f) const {
+    program::CopyRuns back = f;
+    back.outer = f.inner;
+    back.inner = f.outer;
+    back.inner_step = f.inner;
+    return {{back, {kDy}, {0}}};
+  }
   // The factor's buffer, where there is one, is the second input.
   List operator()(const program::Multiply& f) const { return {{f, {kDy, input(1)}, {0}}}; }
   template <typename Other>

@@ -241,8 +241,17 @@ Tensor GraphBuilder::average_pool(const Tensor& x) {
   return layer(numbered("average_pool"), f, {x}, {}, {x.shape[0], x.shape[1]});
 }
 
-Tensor GraphBuilder::flatten(const Tensor& x) const {
-  return {x.id, {x.shape[0], x.elements() / x.shape[0]}};
+// What lies in that order already is renamed: a view. Else it is clone(), and a view of that
+// (aten/src/ATen/native/TensorShape.cpp, reshape_symint).
+Tensor GraphBuilder::flatten(const Tensor& x) {
+  const std::int64_t channels = x.shape[1], pixels = x.elements() / (x.shape[0] * channels);
+  std::vector<std::int64_t> shape{x.shape[0], channels * pixels};
+  if (!channels_last_ || channels == 1 || pixels == 1) return {x.id, std::move(shape)};
+  program::CopyRuns f;
+  f.outer = channels;
+  f.inner = pixels;
+  f.inner_step = channels;
+  return layer(numbered("flatten"), f, {x}, {}, std::move(shape));
 }
 
 Tensor GraphBuilder::batch_norm(const std::string& name, const Tensor& x) {

@@ -120,7 +120,8 @@ class GraphBuilder {
   Tensor max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding = 0);
   Tensor average_pool(const Tensor& x);  // to one pixel
-  Tensor flatten(const Tensor& x) const;
+  // In the order of its dimensions: a copy, where the channels lie innermost.
+  Tensor flatten(const Tensor& x);
   // One of `steps` equal parts of each sample's numbers.
   Tensor step_of(const Tensor& x, std::int64_t steps, std::int64_t step) const;
   Tensor batch_norm(const std::string& name, const Tensor& x);

@@ -187,11 +187,11 @@ class Describer {
     return elements("vectorized_elementwise_kernel: copy", "aten::copy_",
                     OperationKind::kElementwise, f.elements, f.factor == 1 ? 0 : 1);
   }
-  // One run of several, or all in another order.
+  // One run of several, single numbers, or all runs in another order.
   Operation operator()(const program::CopyRuns& f) const {
-    const bool is_part = f.rank_step > 0;
-    return elements(is_part ? "elementwise_kernel: copy" : "CatArrayBatchedCopy",
-                    is_part ? "aten::clone" : "aten::cat", OperationKind::kElementwise, written_,
+    const bool is_clone = f.rank_step > 0 || f.run == 1;
+    return elements(is_clone ? "elementwise_kernel: copy" : "CatArrayBatchedCopy",
+                    is_clone ? "aten::clone" : "aten::cat", OperationKind::kElementwise, written_,
                     0);
   }
   Operation operator()(const program::Concatenate&) const {

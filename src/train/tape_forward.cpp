@@ -369,6 +369,12 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
     operation.framework = "ToCopyBackward0";
   if (in_backward_ && std::holds_alternative<program::Multiply>(function))
     operation.framework = "MulBackward0";
+  if (const auto* copy = std::get_if<program::CopyRuns>(&function); copy && copy->run == 1) {
+    // The pooling before a flatten wants gradients that lie as its result does
+    // (aten/src/ATen/native/cuda/DilatedMaxPool2d.cu).
+    if (in_backward_) operation.framework = "MaxPool2DWithIndicesBackward0";
+    if (options_.compile.fuse) operation.kernel = operation.framework = "triton_poi_fused_clone";
+  }
   // cuDNN's batch norms have weights of FP32 (aten/src/ATen/native/Normalization.cpp,
   // _select_batch_norm_backend).
   if (in_backward_ && std::holds_alternative<program::BatchNorm>(function) &&

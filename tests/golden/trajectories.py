@@ -224,8 +224,6 @@ class Model:
                 return self.as_is(lambda b: F.max_pool2d(b, 2), a)
 
             x = self.block(part, x)
-        if self.knobs.get("memory_format") == "channels_last":
-            x = x.permute(0, 2, 3, 1)  # as ours lie when they are flattened
         return self.linear("linear", x.flatten(1))
 
     def rnn(self, x):

@@ -78,6 +78,23 @@ TEST_CASE("parts of a sequence are put together, taken apart, and one of them is
   CHECK(values(part) == std::vector<float>{2, 3, 62, 63});
 }
 
+TEST_CASE("several matrices are turned round one by one, and back") {
+  Program program;
+  const Index rows = add_buffer(program, 12), columns = add_buffer(program, 12);
+  const Index again = add_buffer(program, 12);
+  host::Interpreter interpreter(program);
+  const auto values = [&](Index buffer) {
+    const host::Values all = interpreter.values(buffer);
+    return std::vector<float>(all.begin(), all.end());
+  };
+  // Of two images three pixels, each with two channels.
+  fill(interpreter.values(rows), {0, 10, 1, 11, 2, 12, 20, 30, 21, 31, 22, 32});
+  interpreter.run(operation(program::CopyRuns{1, 2, 3, 1, 2}, {rows}, {columns}));
+  CHECK(values(columns) == std::vector<float>{0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32});
+  interpreter.run(operation(program::CopyRuns{1, 3, 2, 1, 3}, {columns}, {again}));
+  CHECK(values(again) == values(rows));
+}
+
 TEST_CASE("attention of three projections is that of one which holds all three") {
   const bool flash = GENERATE(false, true);
   constexpr std::int64_t kBatch = 2, kHeads = 2, kLength = 5, kWidth = 4;

@@ -13,12 +13,14 @@ template <typename T>
 void check_runs(const Runs& runs, std::size_t given, Stream order) {
   const std::vector<T> x = rounded<T>(numbers(given * runs.run, 7));
   std::vector<T> y(runs.size()), expected;
-  for (std::size_t o = 0; o < runs.outer; ++o)
-    for (std::size_t i = 0; i < runs.inner; ++i) {
-      const std::size_t place = runs.first + o * runs.outer_step + i * runs.inner_step;
-      const auto from = x.begin() + static_cast<std::ptrdiff_t>(place * runs.run);
-      expected.insert(expected.end(), from, from + static_cast<std::ptrdiff_t>(runs.run));
-    }
+  for (std::size_t t = 0; t < runs.times; ++t)
+    for (std::size_t o = 0; o < runs.outer; ++o)
+      for (std::size_t i = 0; i < runs.inner; ++i) {
+        const std::size_t place =
+            runs.first + t * runs.outer * runs.inner + o * runs.outer_step + i * runs.inner_step;
+        const auto from = x.begin() + static_cast<std::ptrdiff_t>(place * runs.run);
+        expected.insert(expected.end(), from, from + static_cast<std::ptrdiff_t>(runs.run));
+      }
   kernels::copy_runs(order, runs, x.data(), y.data());
   CHECK(same_bits(y, expected));
 }
@@ -32,6 +34,10 @@ void check_all(Stream order) {
     check_runs<T>({run, 3, 1, 4, 1, 2}, 12, order);  // the third rank's part of three samples
   }
   check_runs<T>({5, 0, 4, 1, 1, 0}, 1, order);
+  // Images whose channels lie innermost, and back: 5 channels of 7 pixels, and 32 of 49.
+  check_runs<T>({1, 5, 7, 1, 5, 0, 3}, 105, order);
+  check_runs<T>({1, 7, 5, 1, 7, 0, 3}, 105, order);
+  check_runs<T>({1, 32, 49, 1, 32, 0, 2}, 2 * 32 * 49, order);
 }
 
 }  // namespace

@@ -21,6 +21,12 @@ program::Program built(const std::vector<std::string>& settings) {
   return build_program(config, machine_of(config));
 }
 
+std::vector<std::string> with_words(std::vector<std::string> words,
+                                    const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 std::vector<program::Launch> launches(const program::Program& program) {
   std::vector<program::Launch> all;
   for (const program::Thread& thread : program.threads)
@@ -118,6 +124,31 @@ TEST_CASE("Only a ResNet takes images of several sizes") {
                     Catch::Contains("data.image_sizes above 1 needs a model"));
   CHECK_THROWS_WITH(built({"data.image_sizes=2", "transfer.prefetch=true"}),
                     Catch::Contains("is not built for transfer.prefetch"));
+}
+
+TEST_CASE("Images whose channels lie innermost are copied to be flattened, and so are gradients") {
+  const std::vector<std::string> cnn{"model.name=cnn", "data.name=digits", "machine=t4-1"};
+  const auto last = with_words(cnn, {"memory_format=channels_last"});
+  CHECK(launched(built(cnn), "elementwise_kernel: copy") == 0);
+  const auto program = built(last);
+  CHECK(launched(program, "elementwise_kernel: copy") > 0);
+  std::set<std::string> callers;
+  std::string before;
+  for (const program::Launch& launch : launches(program)) {
+    const program::Operation& one = program.operations[launch.operation];
+    if (one.kernel == "elementwise_kernel: copy") {
+      callers.insert(one.framework);
+      // 8 images of 7 x 7 pixels and 32 channels, read and written.
+      CHECK(one.bytes == 2 * 8 * 7 * 7 * 32 * 4);
+      CHECK(before == (one.is_gradient ? "gradient" : "max_pool"));
+    }
+    before = one.is_gradient ? "gradient" : one.kernel;
+  }
+  CHECK(callers == std::set<std::string>{"aten::clone", "MaxPool2DWithIndicesBackward0"});
+  CHECK(launched(built(with_words(last, {"compile.fuse=true"})), "triton_poi_fused_clone") > 0);
+  // A ResNet's pooling leaves a pixel: a view.
+  CHECK(launched(built({"machine=t4-1", "memory_format=channels_last"}),
+                 "elementwise_kernel: copy") == 0);
 }
 
 TEST_CASE("The listing tells of the layout and of the search") {

@@ -110,8 +110,9 @@ void Launcher::operator()(const program::CopyPart& f) {
 void Launcher::operator()(const program::CopyRuns& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);
-    const kernels::Runs runs{size(f.run),        size(f.outer),      size(f.inner),
-                             size(f.outer_step), size(f.inner_step), size(f.first)};
+    kernels::Runs runs{size(f.run),        size(f.outer),      size(f.inner),
+                       size(f.outer_step), size(f.inner_step), size(f.first)};
+    runs.times = operands_.size_of_write(0) / runs.size();
     kernels::copy_runs(stream_, runs, operands_.in<T>(0), operands_.out<T>(0));
   });
 }
