@@ -51,15 +51,27 @@ const char* nccl_name(program::CollectiveKind kind) {
   return "";
 }
 
+// All GPUs are no more than could be asked for.
+int ranks_of(const program::Config& config, const machine::Machine& machine) {
+  const program::Knob& knob = program::find_knob("collective.ranks");
+  const std::int64_t asked = config.whole(knob.name);
+  machine::check_ranks(machine, asked, knob.name);
+  const std::int64_t ranks = asked == 0 ? machine::all_gpus(machine) : asked;
+  if (static_cast<double>(ranks) > knob.most)
+    throw InputError(
+        fmt::format("{0} = 0 would be all {1} GPUs of {2}, and at most {3} can be simulated; set "
+                    "{0} = {3} or less",
+                    knob.name, ranks, machine.id, knob.most));
+  return static_cast<int>(ranks);
+}
+
 class CollectiveBuilder {
  public:
   CollectiveBuilder(const program::Config& config, const machine::Machine& machine)
       : config_(config),
         native_(config.word("host.profile") == "native"),
         gpus_of_node_(machine.gpu_count) {
-    const std::int64_t asked = config.whole("collective.ranks");
-    machine::check_ranks(machine, asked, "collective.ranks");
-    ranks_ = static_cast<int>(asked == 0 ? machine::all_gpus(machine) : asked);
+    ranks_ = ranks_of(config, machine);
     collective_.kind = kind_of(config.word("collective.op"));
     collective_.bytes = config.whole("collective.bytes");
     if (collective_.bytes > machine.gpu.memory_bytes)

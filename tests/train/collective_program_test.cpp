@@ -80,6 +80,15 @@ TEST_CASE("of two nodes each has a process of its own that drives its GPUs") {
 TEST_CASE("more ranks than GPUs are refused") {
   CHECK_THROWS_WITH(collective_program({"collective.ranks=16"}),
                     Contains("collective.ranks = 16 cannot be: h200-8 has 8 GPUs"));
+  program::Config all;
+  for (const char* word : {"workload=collective", "machine=h200-8", "steps=1"}) all.set_text(word);
+  machine::Machine large = train::machine_of(all);
+  large.gpu_count = 1025;
+  CHECK_THROWS_WITH(
+      train::build_program(all, large),
+      Contains("all 1025 GPUs of") && Contains("set collective.ranks = 1024 or less"));
+  large.gpu_count = 1024;
+  CHECK(train::build_program(all, large).threads.size() == 1024);
   CHECK_THROWS_WITH(collective_program({"machine=l40s-2", "nvlink=off"}),
                     Contains("l40s-2 has no NVLinks"));
 }
