@@ -73,7 +73,7 @@ void SmArray::set_aside(Nanos now, SetAside aside) {
 void SmArray::interrupt(Nanos now) {
   interrupt_alone(now);
   end_stride(now);
-  full_wave_start_.reset();
+  seen_.reset();
 }
 
 Nanos SmArray::next_event() const {
@@ -93,7 +93,6 @@ const std::vector<std::uint32_t>& SmArray::finish(Nanos now) {
 
 int SmArray::busy_sms() const {
   if (lone_) return lone_->run->at(lone_->seen - lone_->start).busy;
-  if (stride_) return limits_.count;
   int busy = 0;
   for (const SmClass& one : classes_)
     if (one.busy()) busy += static_cast<int>(one.sms.size());
@@ -102,7 +101,6 @@ int SmArray::busy_sms() const {
 
 std::int64_t SmArray::resident_warps() const {
   if (lone_) return lone_->run->at(lone_->seen - lone_->start).warps;
-  if (stride_) return stride_->warps;
   std::int64_t warps = 0;
   for (const SmClass& one : classes_)
     warps += std::int64_t{one.resident_warps()} * static_cast<std::int64_t>(one.sms.size());
@@ -133,8 +131,7 @@ void SmArray::go_to(Nanos now) {
 void SmArray::step(Nanos now) {
   serve(now);
   retire();
-  try_stride(now);
-  if (!stride_) place(now);
+  place(now);
 }
 
 void SmArray::serve(Nanos now) {
@@ -228,52 +225,76 @@ void SmArray::interrupt_alone(Nanos now) {
   go_to(now);
 }
 
-// ---- Full waves in one stride ------------------------------------------------------------------
+// ---- The same again and again, in one stride ---------------------------------------------------
 
-// A wave that fills every SM that is not set aside with blocks of the only kernel, all begun now,
-// is like the one after it.
-void SmArray::note_full_wave(Nanos now) {
-  if (kernels_.size() != 1 || kernels_[0].unplaced == 0) return;
-  const SmClass* open = nullptr;
-  for (const SmClass& one : classes_) {
-    if (one.aside ? one.blocks > 0 : open != nullptr) return;
-    if (!one.aside) open = &one;
+// Where one kernel alone has blocks on the SMs, and more of them, what the SMs will hold follows
+// from what they hold: those behind it get nothing before its last block is placed.
+void SmArray::note_moment(Nanos now) {
+  const auto waits = [](const Kernel& kernel) { return kernel.unplaced > 0; };
+  const auto next = std::ranges::find_if(kernels_, waits);
+  const auto is_next_or_waits = [&](const Kernel& kernel) {
+    return kernel.order == next->order || kernel.running == 0;
+  };
+  if (next == kernels_.end() || !std::ranges::all_of(kernels_, is_next_or_waits))
+    return seen_.reset();
+  constexpr int kFirstLooks = 16;
+  int looks = kFirstLooks;
+  if (seen_ && seen_->kernel == next->order) {
+    const bool alike = busy_sms() == seen_->busy && resident_warps() == seen_->warps;
+    if (alike && try_stride(*next, now)) return;
+    if (alike && ++seen_->looks < seen_->most_looks) return;
+    if (alike) looks = 2 * seen_->most_looks;
   }
-  if (open->cohorts.size() != 1 || open->cohorts[0].start != now) return;
-  full_wave_start_ = now;
-  use_at_wave_ = use_;
-  wave_blocks_ = kernels_[0].running;
+  seen_ = {now, next->order, next->unplaced, use_, busy_sms(), resident_warps(), classes_in_order(),
+           0,   looks};
 }
 
-// At the end of such a wave the SMs are empty, and the waves that are full take as long each. Until
-// then nothing is placed: the kernel has blocks left, and no SM has room.
-void SmArray::try_stride(Nanos now) {
-  if (!full_wave_start_ || (!kernels_.empty() && kernels_[0].running > 0)) return;
-  const Nanos wave = now - *full_wave_start_;
-  full_wave_start_.reset();
-  const std::int64_t waves = kernels_.empty() ? 0 : kernels_[0].unplaced / wave_blocks_;
-  if (waves < 2) return;
-  Kernel& kernel = kernels_[0];
-  const SmUse use{use_.busy - use_at_wave_.busy, use_.warps - use_at_wave_.warps};
-  stride_ = Stride{now,          wave, waves,
-                   wave_blocks_, use,  wave_blocks_ * kernel.cost.warps + aside_.sms * kWarpsAside};
-  kernel.unplaced -= waves * wave_blocks_;
+std::vector<SmArray::SmClass> SmArray::classes_in_order() const {
+  std::vector<SmClass> classes = classes_;
+  std::ranges::sort(classes, {}, [](const SmClass& one) { return one.sms.front(); });
+  return classes;
 }
 
-// At its end, or before: then the wave under way is carried out as any other.
+bool SmArray::is_again(const Moment& seen, Nanos now) const {
+  if (seen.classes.size() != classes_.size()) return false;
+  const auto same_cohort = [&](const Cohort& a, const Cohort& b) {
+    return a.blocks == b.blocks && a.arithmetic == b.arithmetic && a.memory == b.memory &&
+           a.start - seen.time == b.start - now;
+  };
+  const auto same_class = [&](const SmClass& a, const SmClass& b) {
+    return a.sms == b.sms && std::ranges::equal(a.cohorts, b.cohorts, same_cohort);
+  };
+  return std::ranges::equal(seen.classes, classes_in_order(), same_class);
+}
+
+// One block stays unplaced, so that until the end nothing of another kernel is.
+bool SmArray::try_stride(Kernel& kernel, Nanos now) {
+  const std::int64_t blocks = seen_->unplaced - kernel.unplaced;
+  if (blocks == 0 || !is_again(*seen_, now)) return false;
+  const std::int64_t periods = (kernel.unplaced - 1) / blocks;
+  const SmUse use{use_.busy - seen_->use.busy, use_.warps - seen_->use.warps};
+  if (periods > 0) {
+    stride_ = Stride{now, now - seen_->time, periods, kernel.order, blocks, use};
+    kernel.unplaced -= periods * blocks;
+  }
+  seen_.reset();
+  return true;
+}
+
+// At its end, or before: then what is left of the period under way is carried out as any other.
 void SmArray::end_stride(Nanos now) {
   if (!stride_) return;
   const Stride stride = *stride_;
   stride_.reset();
-  const std::int64_t whole = std::min(stride.waves, (now - stride.start) / stride.wave);
+  const std::int64_t whole = std::min(stride.periods, (now - stride.start) / stride.period);
+  const Nanos passed = whole * stride.period;
   use_.busy = with_waves(use_.busy, whole, stride.use.busy);
   use_.warps = with_waves(use_.warps, whole, stride.use.warps);
-  now_ = stride.start + whole * stride.wave;
-  kernels_[0].unplaced += (stride.waves - whole) * stride.blocks;
-  if (kernels_[0].unplaced == 0) retire();
-  place(now_);
-  while (next_end() <= now) step(next_end());
-  serve(now);
+  now_ = stride.start + passed;
+  for (SmClass& one : classes_)
+    for (Cohort& cohort : one.cohorts) cohort.start += passed;
+  kernels_[place_of(stride.kernel)].unplaced += (stride.periods - whole) * stride.blocks;
+  go_to(now);
 }
 
 }  // namespace trainscope::sim

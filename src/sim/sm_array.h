@@ -9,8 +9,9 @@
 //
 // Work and rates are whole numbers, so that blocks that are advanced together and blocks that are
 // advanced one by one are done at the same nanosecond. SMs in the same state are one class and cost
-// as much as one SM; full waves of a kernel that is alone are taken in one stride; and a kernel
-// that finds the SMs empty and has them to itself is looked up among those that went before it.
+// as much as one SM; while one kernel alone gets room, what comes again and again, as its full
+// waves do, is taken in one stride; and a kernel that finds the SMs empty and has them to itself is
+// looked up among those that went before it.
 //
 // What is no kernel, a collective, has some of the SMs to itself, the last of them, and some of
 // device memory's rate. Blocks that are on such an SM go on to their end.
@@ -139,15 +140,27 @@ class SmArray {
     bool busy() const { return blocks > 0 || aside; }
     int resident_warps() const { return warps + (aside ? kWarpsAside : 0); }
   };
-  // Full waves of the only kernel, one after another on empty SMs.
+  // What the SMs held just after blocks were placed, all of them of one kernel that has more.
+  struct Moment {
+    Nanos time = 0;
+    std::uint64_t kernel = 0;  // its order
+    std::int64_t unplaced = 0;
+    SmUse use;
+    int busy = 0;  // SMs; as many ever since
+    std::int64_t warps = 0;
+    std::vector<SmClass> classes;  // by their first SM
+    int looks = 0;                 // that found something else, and when to give it up
+    int most_looks = 0;
+  };
+  // From such a moment on the same again and again.
   struct Stride {
     Nanos start = 0;
-    Nanos wave = 0;  // the length of each
-    std::int64_t waves = 0;
-    std::int64_t blocks = 0;  // of each
+    Nanos period = 0;
+    std::int64_t periods = 0;
+    std::uint64_t kernel = 0;
+    std::int64_t blocks = 0;  // placed in each
     SmUse use;                // of each
-    std::int64_t warps = 0;   // resident
-    Nanos end() const { return start + wave * waves; }
+    Nanos end() const { return start + period * periods; }
   };
   // A kernel that has the SMs to itself, and how that goes.
   struct Lone {
@@ -180,8 +193,10 @@ class SmArray {
   void share_memory();
   void share_arithmetic(SmClass& one);
   Nanos next_end() const;
-  void note_full_wave(Nanos now);
-  void try_stride(Nanos now);
+  void note_moment(Nanos now);
+  bool is_again(const Moment& seen, Nanos now) const;
+  std::vector<SmClass> classes_in_order() const;
+  bool try_stride(Kernel& kernel, Nanos now);
   void end_stride(Nanos now);
 
   SmLimits limits_;
@@ -194,10 +209,7 @@ class SmArray {
   std::vector<std::uint32_t> reported_;
   std::vector<std::uint32_t> begun_;
   std::optional<Stride> stride_;
-  // Of the wave under way, where it is a full one of the only kernel on SMs that were empty.
-  std::optional<Nanos> full_wave_start_;
-  SmUse use_at_wave_;
-  std::int64_t wave_blocks_ = 0;
+  std::optional<Moment> seen_;
   Nanos now_ = 0;
   SmUse use_;
   std::uint64_t next_order_ = 0;

@@ -20,7 +20,7 @@ void SmArray::place(Nanos now) {
   }
   merge_equals();
   share();
-  note_full_wave(now);
+  note_moment(now);
 }
 
 // One block more on each of the emptiest SMs with room, or on as many of them as there are blocks.

@@ -125,6 +125,29 @@ TEST_CASE("blocks that are advanced together end at the nanosecond of blocks adv
   }
 }
 
+// Rows of kernels that wait for one another's room: a kernel's first blocks begin beside the last
+// of the one before it, and its waves never end at once.
+TEST_CASE("long kernels one behind another end at the nanosecond of blocks advanced one by one") {
+  std::mt19937 random(7);
+  for (int i = 0; i < 600; ++i) {
+    const auto upto = [&](int most) { return static_cast<int>(random() % unsigned(most + 1)); };
+    const SmLimits limits{1 + upto(6), 4 + upto(12), 1 + upto(5), 1000};
+    const std::vector<BlockCost> kinds{random_cost(random, limits), random_cost(random, limits)};
+    std::vector<Arrival> arrivals;
+    Nanos time = upto(50);
+    for (int k = 2 + upto(3); k > 0; --k) {
+      arrivals.push_back({time, kinds[static_cast<std::size_t>(upto(1))], 1 + upto(700), -upto(1)});
+      time += upto(3) > 0 ? upto(200) : upto(40'000);
+    }
+    CAPTURE(i, limits.count, arrivals.size());
+    const test::PlainResult plain = test::PlainSms(limits, arrivals).run();
+    const Fast fast = run_fast(limits, arrivals);
+    REQUIRE(fast.ends == plain.ends);
+    REQUIRE(fast.use.busy == plain.use.busy);
+    REQUIRE(fast.use.warps == plain.use.warps);
+  }
+}
+
 // Kernels, and SMs and memory that are taken from them now and then: kernels that have the SMs to
 // themselves are looked up, and carried out again where something comes between.
 TEST_CASE("a kernel that is looked up ends at the nanosecond of blocks advanced one by one") {
@@ -219,6 +242,19 @@ TEST_CASE("ten million equal blocks are simulated in less than a millisecond") {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   CHECK(fast.ends[0] == run_alone(cost, many.blocks, sm_limits(gpu)).duration);
   CHECK(took.count() < 1.0);
+}
+
+TEST_CASE("a hundred long kernels that wait for one another take a few milliseconds") {
+  const machine::Gpu gpu = a100();
+  const BlockCost cost = block_cost(kernel(1, 256, 32, 1000, 16), gpu);
+  const std::vector<Arrival> many(100, {0, cost, 1'000'000'001, 0});
+  const auto begin = std::chrono::steady_clock::now();
+  const Fast fast = run_fast(sm_limits(gpu), many);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  CHECK(took.count() < 500);
+  // Nothing of the SMs is left idle from one to the next.
+  const SmRun alone = run_alone(cost, 1'000'000'001, sm_limits(gpu));
+  CHECK(ratio(fast.ends.back(), 100 * alone.duration) == Approx(1).epsilon(1e-4));
 }
 
 TEST_CASE("a kernel that comes into the midst of many waves waits for the last of their blocks") {
