@@ -1,5 +1,7 @@
 // The metrics of arithmetic: how much a step has, how fast it is done, and what bounds it.
 
+#include <algorithm>
+
 #include "analysis/metric_rows.h"
 #include "machine/architecture.h"
 
@@ -37,13 +39,15 @@ Answer peak_flops(const Facts& facts) {
   return peak.value_or(gpu.fp32_flops_per_s) / gpu.clock_share;
 }
 
-// Over what all GPUs could have done.
+// Over what all GPUs could have done. On several streams kernels of the first step that is measured
+// begin beside the last of those before it, where its time has not begun: that makes it no more
+// than all.
 Answer utilisation(const Facts& facts, const Answer& flops) {
   const Answer achieved = rate(facts, flops);
   if (!achieved || !facts.measured.machine || !facts.measured.on_gpu) return std::nullopt;
   const Answer peak = peak_flops(facts);
   if (!peak) return std::nullopt;
-  return *achieved / *peak / facts.measured.program->gpus;
+  return std::min(1.0, *achieved / *peak / facts.measured.program->gpus);
 }
 
 // The share of a step that is bound so.

@@ -34,6 +34,17 @@ double computing(const std::string& machine, int block, const std::string& more 
 
 }  // namespace
 
+// The first kernels of a step begin beside the last of the one before it.
+TEST_CASE("kernels on several streams reach the peak and no more") {
+  const std::vector<std::string> settings{"machine=v100-pcie-1", "kernel.streams=6",
+                                          "kernel.grid=16384",   "kernel.count=8",
+                                          "kernel.registers=32", "host.profile=pytorch-eager"};
+  for (const char* metric : {"mfu", "hfu"}) {
+    CHECK(value(settings, metric) > 0.999);
+    CHECK(value(settings, metric) <= 1);
+  }
+}
+
 TEST_CASE("a block's last warp takes as long with one thread as with all") {
   for (const char* machine : kMachines) {
     INFO(machine);
