@@ -189,9 +189,9 @@ struct CopyPart {
   std::int64_t elements = 0, from = 0, to = 0;
   double factor = 1;
 };
-// Runs of equal length, each as it is: y lies [outer, inner, run], and its run (o, i) is that of x
-// at place first + o outer_step + i inner_step, counted in runs. `rank_step`: how much further on
-// a rank's first is than that of the rank before it.
+// Runs, each as it is: y lies [outer, inner, run], and its run (o, i) is that of x at first + o
+// outer_step + i inner_step, counted in runs; a y that is so many times as large takes as many such
+// parts of x, one behind another. `rank_step`: how far a rank's first is behind the rank's before.
 struct CopyRuns {
   std::int64_t run = 1;
   std::int64_t outer = 1, inner = 1;
