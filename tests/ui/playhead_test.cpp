@@ -5,7 +5,10 @@
 
 #include <imgui_internal.h>
 
+#include "base/temporary_folder.h"
 #include "ui/app/moment.h"
+#include "ui/app/trainscope_window.h"
+#include "ui/kept_pictures.h"
 #include "ui/panels/code.h"
 #include "ui/panels/timelines.h"
 #include "ui/runs.h"
@@ -380,4 +383,27 @@ TEST_CASE("a listing that is followed anew stands the same, wherever it was scro
   }
   CHECK(stands[1] == stands[0]);
   CHECK(stands[2] == stands[0]);
+}
+
+TEST_CASE("a picture's timelines are drawn where its playhead is") {
+  std::string why_not;
+  if (!open_driven<Driver>(why_not)) TRAINSCOPE_SKIP(why_not);
+  const test::TemporaryFolder folder;
+  PictureRequest request;
+  request.lesson = scenario::find_lesson("num-workers");
+  request.width = 1366;
+  request.height = 768;
+  for (const char* label : {"A", "B"})
+    request.runs.push_back(
+        std::make_shared<analysis::Run>(analysis::run_config(label, request.lesson->side(label))));
+  const auto at = [&](Nanos time) {
+    request.playhead = time;
+    const auto file = folder.path() / (std::to_string(time) + ".png");
+    draw_picture(request, file);
+    return read_png(file);
+  };
+  // The lesson looks at its steps after 308 ms, and there only workers start before.
+  const Picture late = at(310 * kMillisecond), early = at(30 * kMillisecond);
+  CHECK(difference(late, early).share > 0.02);
+  CHECK(difference(early, at(31 * kMillisecond)).share < 0.005);  // which is in sight
 }
