@@ -42,9 +42,8 @@ void take_kept(Workspace& workspace, std::size_t side, std::size_t number) {
   if (number >= kept.size() || side >= workspace.sides().size()) return;
   const program::Config& from = kept[number].run->config;
   std::vector<std::pair<std::string, program::Value>> values;
-  const program::Config& now = workspace.sides()[side].config;
-  for (const auto& [knob, value] : program::difference(now, from).values())
-    values.emplace_back(knob, value);
+  const program::Config taken = program::difference(workspace.sides()[side].config, from);
+  for (const auto& [knob, value] : taken.values()) values.emplace_back(knob, value);
   workspace.set_knobs(side, values);
 }
 
