@@ -178,7 +178,17 @@ TEST_CASE("all that a report says has German words") {
   const std::set<std::string> said = report::said_words();
   CHECK(report::script_words(report::page_script()).size() > 30);
   for (const program::Knob& knob : program::knobs()) CHECK(said.contains(knob.help));
-  CHECK(said.contains(analysis::metrics().front().help));
+  for (const analysis::Metric& metric : analysis::metrics()) {
+    CHECK(said.contains(metric.label));
+    CHECK(said.contains(metric.help));
+  }
+  for (std::size_t i = 0; i < trace::kCategoryCount; ++i) {
+    const auto category = static_cast<trace::Category>(i);
+    CHECK(said.contains(std::string(trace::name_of(category))));
+    CHECK(said.contains(std::string(report::meaning_of(category))));
+  }
+  for (std::size_t i = 0; i < analysis::kPartCount; ++i)
+    CHECK(said.contains(std::string(analysis::name_of(static_cast<analysis::Part>(i)))));
   CHECK(said.contains("To the report"));
   for (const std::string& words : said) {
     CAPTURE(words);
