@@ -4,10 +4,19 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 namespace trainscope {
+
+std::vector<std::jthread> start_helpers(std::size_t count, const std::function<void()>& work) {
+  std::vector<std::jthread> helpers;
+  helpers.reserve(count);
+  try {
+    while (helpers.size() < count) helpers.emplace_back(work);
+  } catch (const std::exception&) {
+    // No room for a stack, or no more threads of this user: those that there are will do.
+  }
+  return helpers;
+}
 
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, bool worth) {
   constexpr std::size_t kMostThreads = 8;
@@ -26,9 +35,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   };
   {
     const std::size_t cores = worth ? std::max(std::thread::hardware_concurrency(), 1U) : 1;
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min({count, cores, kMostThreads}); ++i)
-      others.emplace_back(take_all);
+    const std::size_t threads = std::min({std::max<std::size_t>(count, 1), cores, kMostThreads});
+    const std::vector<std::jthread> others = start_helpers(threads - 1, take_all);
     take_all();
   }
   if (failure) std::rethrow_exception(failure);

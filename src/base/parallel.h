@@ -3,8 +3,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <thread>
+#include <vector>
 
 namespace trainscope {
+
+// Threads that each carry out `work`: `count` of them, or as many as this system has room for. What
+// they share is then done by fewer. They are joined where the vector ends.
+std::vector<std::jthread> start_helpers(std::size_t count, const std::function<void()>& work);
 
 // Calls work(0) .. work(count - 1), each once, beside one another: this thread and up to seven
 // more, as many as there are cores, each take the next one until none is left. What one throws is

@@ -3,6 +3,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -72,6 +73,24 @@ int run_main(const std::vector<std::string>& words) {
   throw InputError("standard output cannot be written; give a file that can");
 }
 
+// What no sentence was written for: the system has no more of something, or it is our mistake.
+int tell_unexpected(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) {
+    platform::tell_error("trainscope: this needs more memory than there is; make it smaller");
+    return kBadUsage;
+  }
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  if (system && system->code() == std::errc::resource_unavailable_try_again) {
+    platform::tell_error(
+        "trainscope: this system starts no more threads; end other programs, or "
+        "allow more memory or processes (ulimit -v, ulimit -u)");
+    return kBadUsage;
+  }
+  platform::tell_error(std::string("trainscope: a bug of ours: ") + error.what() +
+                       "; please report the command and this line");
+  return kOurBug;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -82,12 +101,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     platform::tell_error(std::string("trainscope: ") + error.what());
     return exit_code(error.fault());
-  } catch (const std::bad_alloc&) {
-    platform::tell_error("trainscope: this needs more memory than there is; make it smaller");
-    return kBadUsage;
   } catch (const std::exception& error) {
-    platform::tell_error(std::string("trainscope: a bug of ours: ") + error.what() +
-                         "; please report the command and this line");
-    return kOurBug;
+    return tell_unexpected(error);
   }
 }

@@ -1,9 +1,13 @@
 #include "cuda/execution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <system_error>
 #include <thread>
 
+#include "base/error.h"
 #include "cuda/thread_run.h"
 #include "cuda/trace_writer.h"
 #include "host/channel_order.h"
@@ -244,6 +248,20 @@ void Execution::run_thread(std::size_t thread) {
   waits_.thread_ended();
 }
 
+void Execution::run_threads() {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t i = 1; i < program_.threads.size(); ++i)
+      others.emplace_back([this, i] { run_thread(i); });
+    if (!program_.threads.empty()) run_thread(0);
+  } catch (const std::system_error&) {
+    fail(0, InputError(fmt::format("this system starts no more than {} of the {} host threads of "
+                                   "the run; fewer ranks or loader.num_workers need fewer",
+                                   others.size() + 1, program_.threads.size())));
+    waits_.stop();
+  }
+}
+
 std::optional<Failure> Execution::run() {
   begin_ = device_.now();
   handles_ = device_.handles();
@@ -253,11 +271,7 @@ std::optional<Failure> Execution::run() {
     fail(0, error);
     return failure_;
   }
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < program_.threads.size(); ++i)
-    others.emplace_back([this, i] { run_thread(i); });
-  if (!program_.threads.empty()) run_thread(0);
-  for (std::thread& other : others) other.join();
+  run_threads();
   try {
     device_.synchronise();
   } catch (const Error& error) {

@@ -89,6 +89,7 @@ class Execution {
   // With the operands as they lie now, some of them nowhere; nothing else.
   KernelCall operands_of(const program::Operation& operation) const;
   KernelCall kernel_call(program::Index operation, program::Index stream) const;
+  void run_threads();
   void run_thread(std::size_t thread);
   void fail(std::uint16_t line, const std::exception& why);
   void write_trace();

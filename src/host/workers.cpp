@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/parallel.h"
 
 namespace trainscope::host {
 namespace {
@@ -29,15 +30,12 @@ constexpr int kClosed = -1;
 // left. A helper that wakes too late finds it closed: nobody waits for a sleeping thread.
 class Workers::Pool {
  public:
-  explicit Pool(int helpers) {
-    helpers_.reserve(static_cast<std::size_t>(helpers));
-    for (int i = 0; i < helpers; ++i) helpers_.emplace_back([this] { help(); });
-  }
+  explicit Pool(int helpers)
+      : helpers_(start_helpers(static_cast<std::size_t>(helpers), [this] { help(); })) {}
 
   ~Pool() {
     ending_.store(true);
     announce();
-    for (std::thread& helper : helpers_) helper.join();
   }
 
   int threads() const { return static_cast<int>(helpers_.size()) + 1; }
@@ -105,7 +103,7 @@ class Workers::Pool {
   std::atomic<int> door_{kClosed};  // how many helpers are at work
   std::atomic<unsigned> tasks_{0};  // how many there were
   std::atomic<bool> ending_{false};
-  std::vector<std::thread> helpers_;
+  std::vector<std::jthread> helpers_;  // last: they use the others
 };
 
 Workers::Workers() = default;

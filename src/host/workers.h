@@ -15,8 +15,8 @@ namespace trainscope::host {
 class Workers {
  public:
   Workers();  // nobody beside the caller
-  // `threads` in all, the caller among them: at least 1. OpenBLAS, whose threads these replace, is
-  // kept to one (blas.h).
+  // `threads` in all, the caller among them: at least 1. Fewer where this system has no room for so
+  // many. OpenBLAS, whose threads these replace, is kept to one (blas.h).
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;

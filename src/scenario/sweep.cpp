@@ -8,6 +8,7 @@
 
 #include "analysis/run.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "sim/ending.h"
 
 namespace trainscope::scenario {
@@ -190,8 +191,8 @@ Sweep run_sweep(const std::vector<LabelledConfig>& sides, std::vector<SweepAxis>
   Sweep sweep = planned_sweep(sides, std::move(axes));
   Work work(sides, sweep, progress, stop, arrived);
   {
-    std::vector<std::jthread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back([&work] { work.carry_out(); });
+    const auto helpers = static_cast<std::size_t>(std::max(threads, 1) - 1);
+    const std::vector<std::jthread> others = start_helpers(helpers, [&work] { work.carry_out(); });
     work.carry_out();
   }
   work.rethrow();
