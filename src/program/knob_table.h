@@ -24,7 +24,7 @@ class Row {
   Row& usual_most(double most);
   Row& unit(std::string unit);
   Row& choices(std::vector<std::string> all, std::vector<std::string> built);
-  Row& choices(std::vector<std::string> all) { return choices(all, all); }
+  Row& choices(const std::vector<std::string>& all) { return choices(all, all); }
   Row& path();
   Row& pytorch(std::string spelling);
   Row& help(std::string line);

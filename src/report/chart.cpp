@@ -50,7 +50,7 @@ std::string span_svg(double left, double right, double y, double height, std::st
 std::string time_axis_svg(const Scale& x, double top, double bottom, const Speech& speech) {
   const double tick = tick_step(std::max(x.to - x.from, 1.0), 10);
   std::string svg;
-  for (double time = std::ceil(x.from / tick) * tick; time <= x.to; time += tick) {
+  for (const double time : multiples(tick, x.from, x.to)) {
     svg +=
         fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x.at(time), top, bottom);
     // The last label has no room to the right of its tick.

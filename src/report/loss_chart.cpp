@@ -79,7 +79,7 @@ std::string number_below(double x, const std::string& words) {
 std::string steps(const Axes& axes, const Speech& speech) {
   std::string out;
   const double tick = std::max(1.0, tick_step(axes.end, 10));
-  for (double step = 0; step <= axes.end; step += tick)
+  for (const double step : multiples(tick, 0, axes.end))
     out += number_below(axes.x(step), fmt::format("{:.0f}", step));
   return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("step"));
 }
@@ -87,7 +87,7 @@ std::string steps(const Axes& axes, const Speech& speech) {
 std::string times(const Axes& axes, const Speech& speech) {
   std::string out;
   const double tick = tick_step(axes.end, 10);
-  for (double time = 0; time <= axes.end; time += tick)
+  for (const double time : multiples(tick, 0, axes.end))
     out += number_below(axes.x(time), speech.number(format_tick(time)));
   return out + text_svg(kRight, kBottom + 32, "axis", "end", speech.say("time"));
 }
@@ -95,8 +95,7 @@ std::string times(const Axes& axes, const Speech& speech) {
 std::string grid(const Axes& axes, const Speech& speech) {
   std::string out;
   const double loss_tick = tick_step(axes.most - axes.least, 5);
-  for (double loss = std::ceil(axes.least / loss_tick) * loss_tick; loss <= axes.most;
-       loss += loss_tick)
+  for (const double loss : multiples(loss_tick, axes.least, axes.most))
     out += fmt::format(
         "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" class=\"axis\" "
         "text-anchor=\"end\">{}</text>\n",

@@ -7,6 +7,7 @@
 
 #include "analysis/memory_history.h"
 #include "analysis/memory_map.h"
+#include "base/ticks.h"
 #include "report/chart.h"
 #include "report/sections.h"
 #include "report/words.h"
@@ -146,7 +147,7 @@ class Chart {
     double step = std::exp2(std::floor(std::log2(std::max(y_.to, 1.0) / kLevels)));
     while (y_.to / step > kLevels) step *= 2;
     std::string svg;
-    for (double bytes = 0; bytes <= y_.to; bytes += step)
+    for (const double bytes : multiples(step, 0, y_.to))
       svg += level_svg(kLeft, kRight, y_.at(bytes), bytes == 0 ? "0" : bytes_words(speech_, bytes));
     return svg;
   }

@@ -199,7 +199,7 @@ class ScaleChart {
   std::string levels() const {
     const double every = std::max(1.0, std::ceil((y_.to - y_.from) / 6));
     std::string svg;
-    for (double power = std::ceil(y_.from / every) * every; power <= y_.to; power += every)
+    for (const double power : multiples(every, y_.from, y_.to))
       svg += level_svg(x_.start, kRight, y_.at(power), fmt::format("2^{}", std::lround(power)));
     return svg;
   }
@@ -244,7 +244,7 @@ class ScaleChart {
   std::string axis() const {
     const double tick = std::max(1.0, tick_step(std::max(x_.to, 1.0), 6));
     std::string svg;
-    for (double step = 0; step <= x_.to; step += tick)
+    for (const double step : multiples(tick, 0, x_.to))
       svg += text_svg(x_.at(step), y_.start + 22, "axis", "middle", fmt::format("{:.0f}", step));
     return svg;
   }

@@ -32,7 +32,7 @@ std::string axis_html(const TimeTable& table, const Speech& speech) {
   const auto length = static_cast<double>(table.length);
   const double tick = tick_step(length, kTicks);
   std::string html;
-  for (double time = 0; time <= kLast * length; time += tick)
+  for (const double time : multiples(tick, 0, kLast * length))
     html += fmt::format("<em style=\"left:{:.2f}%\">{}</em>", 100 * time / length,
                         html_text(speech.number(format_tick(time))));
   return "<td class=\"times\"><span class=\"ticks\" aria-hidden=\"true\">" + html + "</span></td>";

@@ -1,6 +1,7 @@
 #include "base/ticks.h"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 using namespace trainscope;
 
@@ -27,4 +28,15 @@ TEST_CASE("a tick's step is round, and the least of which few enough fit") {
       CHECK(range / step <= most * (1 + 1e-8));
       CHECK(range / (step / 2.5) > most * (1 - 1e-8));  // the next smaller one is too small
     }
+}
+
+TEST_CASE("multiples of a step lie between two numbers, and at them") {
+  CHECK(multiples(2, 0, 5) == std::vector<double>{0, 2, 4});
+  CHECK(multiples(2, 1, 6) == std::vector<double>{2, 4, 6});
+  CHECK(multiples(0.5, -1, 0) == std::vector<double>{-1, -0.5, 0});
+  CHECK(multiples(5, 1, 4).empty());
+  // Added up, ten tenths are less than one; a tenth more than one is not one.
+  CHECK(multiples(0.1, 0, 1).size() == 11);
+  CHECK(multiples(0.1, 0, 1 - 1e-12).size() == 11);
+  CHECK(multiples(0.1, 0, 0.99).size() == 10);
 }

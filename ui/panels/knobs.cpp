@@ -17,7 +17,6 @@ namespace trainscope::ui {
 namespace {
 
 using program::Knob;
-using program::KnobType;
 
 constexpr float kLowPanel = 240;  // below it two knobs with their help would fill it
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ticks.h"
 #include "base/units.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
@@ -190,9 +191,7 @@ std::vector<std::string> scale_sentences(const LossScalingPanel::Read& read,
 std::vector<double> power_ticks(double from, double to, double count) {
   double apart = 1;
   while ((to - from) / apart > count) apart *= 2;
-  std::vector<double> ticks;
-  for (double at = std::ceil(from / apart) * apart; at <= to; at += apart) ticks.push_back(at);
-  return ticks;
+  return multiples(apart, from, to);
 }
 
 void draw_scale_hover(const Theme& theme, const LossScalingPanel::Read& read) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/ticks.h"
 #include "base/units.h"
 #include "ui/panels/chart.h"
 
@@ -33,9 +34,7 @@ int format_axis_bytes(double value, char* out, int size, void*) {
 std::vector<double> byte_ticks(double most, double count) {
   double step = std::exp2(std::floor(std::log2(std::max(most, 1.0) / count)));
   while (most / step > count) step *= 2;
-  std::vector<double> ticks;
-  for (double at = 0; at <= most; at += step) ticks.push_back(at);
-  return ticks;
+  return multiples(step, 0, most);
 }
 
 // The axis of a chart: time, or changes one after another.

@@ -32,7 +32,7 @@ void paint_grid(const Theme& theme, const Axes& axes, const ScalingCurve& curve)
   ImDrawList* draw = ImGui::GetWindowDrawList();
   double step = tick_step(axes.most_y, std::max(2.0F, axes.inner.height() / theme.px(34)));
   if (step > axes.most_y) step = tick_step(axes.most_y / 2, 1) / 2;  // one number beside 0
-  for (double value = 0; value <= axes.most_y * 1.001; value += step) {
+  for (const double value : multiples(step, 0, axes.most_y * 1.001)) {
     const float y = std::round(axes.at(1, value).y) + 0.5F;
     draw->AddLine({axes.inner.min.x - theme.px(8), y}, {axes.inner.max.x + theme.px(8), y},
                   theme.grid(), 1);

@@ -62,9 +62,9 @@ Scale scale_of(const std::vector<double>& values, const Metric& metric) {
   scale.least = std::min(0.0, *low);
   const double range = std::max(*high - scale.least, 1e-12);
   const double step = step_of(range, metric);
-  scale.most = scale.least + step * std::ceil(range / step * (1 - 1e-9));
-  for (double tick = scale.least; tick <= scale.most + step / 2; tick += step)
-    scale.ticks.push_back(tick);
+  const auto steps = static_cast<int>(std::ceil(range / step * (1 - 1e-9)));
+  scale.most = scale.least + step * steps;
+  for (int i = 0; i <= steps; ++i) scale.ticks.push_back(scale.least + step * i);
   return scale;
 }
 
