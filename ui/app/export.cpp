@@ -114,7 +114,7 @@ namespace {
 
 // A file of one text, called `what` in the sentence.
 ExportWork text_work(const std::string& file, const std::string& what,
-                     std::function<std::string(const Stopped&)> text) {
+                     const std::function<std::string(const Stopped&)>& text) {
   return [=](const Stopped& stopped) {
     const std::string bytes = text(stopped);
     if (stopped()) return Written{};

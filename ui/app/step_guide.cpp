@@ -86,7 +86,7 @@ void StepGuide::show_panel_of(const scenario::Step& step) {
 // The whole again once the step is left, unless the learner has moved on to something else. The
 // playhead stands where what is shown begins: from there it plays through the span.
 void StepGuide::show_explained_span(const scenario::Focus* focus, std::vector<std::string>& asked) {
-  TimelineState& timeline = attention_.timeline;
+  const TimelineState& timeline = attention_.timeline;
   const auto shown = std::exchange(explained_range_, std::nullopt);
   if (const auto offset = std::exchange(explained_offset_, std::nullopt);
       offset && workspace_.playhead.offset == *offset)

@@ -92,7 +92,7 @@ trace::SpanId neighbour(const IndexedTrace& view, trace::SpanId id, bool forward
 
 // Without a selected span the playhead goes to its next event.
 void step_span(Application& app, bool forward) {
-  TimelineState& state = app.attention().timeline;
+  const TimelineState& state = app.attention().timeline;
   const IndexedTrace* view = view_of(app, state.selected.side);
   if (!view || state.selected.span >= view->trace->spans().size()) {
     app.run(forward ? "play.next_event" : "play.previous_event");
