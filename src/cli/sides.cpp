@@ -235,6 +235,8 @@ void note_idle_knobs(const Request& request, const RunOptions& options,
     if (request.lesson) continue;
     for (const auto& [knob, value] : config.values()) set.insert(knob);
   }
+  // A lesson's other knobs may be drawn by it.
+  if (request.lesson && !request.lesson->draws.empty()) set.erase("seed");
   for (const std::string& words : program::idle_words({set.begin(), set.end()}, configs, varied))
     std::cerr << "trainscope: " << words << "\n";
   if (!request.lesson) note_free_loading(request, varied);

@@ -28,6 +28,9 @@ struct Need {
   bool in_run = false;
 };
 
+constexpr std::string_view kOfNumbers =
+    "loop.target_loss optimizer.lr loader.shuffle sampler.set_epoch";
+
 constexpr std::array kNeeds{
     Need{"copy.", "workload", "copy"},
     Need{"gemm.", "workload", "gemm"},
@@ -36,6 +39,20 @@ constexpr std::array kNeeds{
     Need{"replay.", "workload", "replay"},
     Need{"machine device host. power_limit pcie.lanes nvlink steps seed", "workload",
          "train|copy|gemm|kernel|collective|launch"},
+    // Samples, weights and masks are drawn; copies, products and launches have no random number.
+    Need{"seed", "workload", "train"},
+    // The only host thread of the others has a core of its own, however few there are.
+    Need{"host.cores", "workload", "train|collective"},
+    // A launch's kernels take launch.kernel_ns at any clock.
+    Need{"power_limit", "workload", "train|copy|gemm|kernel|collective"},
+    // The link sets the pace of copies to and from the host, not the GPU's clock.
+    Need{"power_limit", "copy.direction", "d2d"},
+    // Nothing goes over PCIe in a product, a kernel or a launch; nor where all is on one side.
+    Need{"pcie.lanes", "workload", "train|copy|collective"},
+    Need{"pcie.lanes", "device", "cuda"},
+    // A copy within the device has neither the host's memory nor its link in it, and is not waited
+    // for either way.
+    Need{"copy.memory pcie.lanes transfer.non_blocking", "copy.direction", "h2d|d2h"},
     Need{"stream.kind", "workload", "copy|gemm|kernel|launch"},
     Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
          "collective"},
@@ -64,15 +81,12 @@ constexpr std::array kNeeds{
     Need{"model.hidden", "model.name", "mlp|rnn"},
     Need{"model.batch_norm", "model.name", "cnn"},
     Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
-    Need{"loop.target_loss", "model.name", "<computed>"},
-    // Numbers are computed of data that is there: made by Trainscope, or in the user's files.
-    Need{"loop.target_loss", "data.path", "", 0, "data.name=mnist|cifar10|imagenet|tokens"},
-    Need{"loop.target_loss", "data.path", "", 0, "data.name=auto model.name=<mnist>"},
     Need{"model.dropout attention.kernel", "model.name", "<transformer>"},
     Need{"attention.dropout model.vocab_size", "model.name", "<library>"},
     Need{"attention.dropout", "attention.kernel", "eager|transformers"},
     Need{"model.gelu", "model.name", "<gpt2>"},
-    Need{"loop.empty_cache", "device", "cuda"},
+    // The CPU computes while the host waits: there is nothing to wait for at a step's end.
+    Need{"loop.empty_cache loop.sync_timing", "device", "cuda"},
     Need{"model.seq_len", "model.name", "rnn|<transformer>"},
     Need{"memory_format cudnn.", "model.name", "<images>"},
     Need{"memory_format cudnn.", "device", "cuda"},
@@ -103,6 +117,12 @@ constexpr std::array kNeeds{
     Need{"sampler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     Need{"sampler.", "tensor.degree", "", 0, "parallel.strategy=tensor"},
     Need{"sampler.", "pipeline.degree", "", 0, "parallel.strategy=pipeline"},
+    // Without numbers a step takes as long with any rate and in any order of the samples. Numbers
+    // are computed of data that is there: made by Trainscope, or in the user's files. Of a model
+    // that is too large for that no row knows.
+    Need{kOfNumbers, "model.name", "<computed>"},
+    Need{kOfNumbers, "data.path", "", 0, "data.name=mnist|cifar10|imagenet|tokens"},
+    Need{kOfNumbers, "data.path", "", 0, "data.name=auto model.name=<mnist>"},
     Need{"uneven_batches", "parallel.strategy", "ddp|fsdp"},
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     Need{"compile.optimize_ddp", "parallel.strategy", "ddp"},

@@ -58,6 +58,7 @@ std::optional<Config> turned(const Config& config, const Knob& knob) {
 
 const std::vector<std::vector<std::string>> kConfigs{
     {"workload=copy", "copy.bytes=1 MiB"},
+    {"workload=copy", "copy.bytes=1 MiB", "copy.direction=d2d", "copy.count=3", "steps=2"},
     {"workload=gemm", "steps=2"},
     {"workload=kernel", "steps=2"},
     {"workload=launch", "steps=2"},
@@ -65,6 +66,7 @@ const std::vector<std::vector<std::string>> kConfigs{
     {"workload=collective", "machine=h200-8", "steps=2", "collective.algorithm=nvls"},
     {"steps=2", "loop.evaluate=false"},
     {"steps=2", "loop.evaluate=false", "device=cpu"},
+    {"steps=2", "loop.evaluate=false", "device=cpu", "data.name=digits"},
     {"steps=2", "loop.evaluate=false", "data.location=device"},
     {"steps=2", "loop.evaluate=false", "data.source=tensor"},
     {"steps=2", "loop.evaluate=false", "optimizer.name=adamw", "scaler.enabled=true"},
@@ -208,6 +210,116 @@ TEST_CASE("a knob that changes a run is not said to be idle") {
     const std::optional<Config> other = turned(config, program::find_knob(knob));
     REQUIRE(other);
     CHECK(shown(*other) != shown(config));
+  }
+}
+
+namespace {
+
+// A knob with two values of it, and what makes it idle ("" where it matters).
+struct Pair {
+  std::vector<std::string> settings;
+  const char* knob;
+  const char* one;
+  const char* other;
+  const char* why;
+};
+
+Config with(std::vector<std::string> settings, const Pair& pair, const char* value) {
+  settings.push_back(std::string(pair.knob) + "=" + value);
+  return config_of(settings);
+}
+
+const std::vector<std::string> kCopyWithin{"workload=copy", "copy.direction=d2d"};
+const std::vector<std::string> kResNet{"steps=2", "model.name=resnet18", "batch_size=8"};
+const std::vector<std::string> kTwoRanks{"steps=3",
+                                         "batch_size=512",
+                                         "loop.evaluate=false",
+                                         "machine=h200-8",
+                                         "parallel.strategy=ddp",
+                                         "parallel.world_size=2",
+                                         "loader.shuffle=true"};
+
+std::vector<std::string> joined(std::vector<std::string> settings,
+                                const std::vector<std::string>& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+const std::vector<Pair> kPairs{
+    // Of numbers.
+    {{"steps=2"}, "optimizer.lr", "0.1", "0.01", "data.path = \"\""},
+    {{"steps=2", "model.name=cnn", "data.name=cifar10"},
+     "optimizer.lr",
+     "0.1",
+     "0.01",
+     "data.path = \"\""},
+    {kResNet, "optimizer.lr", "0.1", "0", "model.name = resnet18"},
+    {{"steps=2", "data.name=digits"}, "optimizer.lr", "0.1", "0.01", ""},
+    {{"steps=2", "model.name=cnn", "batch_size=8"}, "optimizer.lr", "0.1", "0.01", ""},
+    {{"steps=2"}, "loader.shuffle", "true", "false", "data.path = \"\""},
+    {kResNet, "loader.shuffle", "true", "false", "model.name = resnet18"},
+    {{"steps=2", "data.name=digits"}, "loader.shuffle", "true", "false", ""},
+    {kTwoRanks, "sampler.set_epoch", "true", "false", "data.path = \"\""},
+    {joined(kTwoRanks, {"steps=12", "data.name=digits"}), "sampler.set_epoch", "true", "false", ""},
+    // Of copies.
+    {kCopyWithin, "copy.memory", "pinned", "pageable", "copy.direction = d2d"},
+    {{"workload=copy"}, "copy.memory", "pinned", "pageable", ""},
+    {{"workload=copy", "copy.direction=d2h"}, "copy.memory", "pinned", "pageable", ""},
+    {kCopyWithin, "transfer.non_blocking", "true", "false", "copy.direction = d2d"},
+    {{"workload=copy", "copy.memory=pinned", "copy.count=3"},
+     "transfer.non_blocking",
+     "true",
+     "false",
+     ""},
+    // Of a seed, and of cores.
+    {{"workload=copy"}, "seed", "0", "7", "workload = copy"},
+    {{"workload=gemm"}, "seed", "0", "7", "workload = gemm"},
+    {{"workload=kernel"}, "seed", "0", "7", "workload = kernel"},
+    {{"workload=launch"}, "seed", "0", "7", "workload = launch"},
+    {{"workload=collective", "machine=h200-8"}, "seed", "0", "7", "workload = collective"},
+    {{"steps=2", "data.name=digits"}, "seed", "0", "7", ""},
+    {{"workload=copy", "copy.count=3"}, "host.cores", "1", "8", "workload = copy"},
+    {{"workload=gemm"}, "host.cores", "1", "8", "workload = gemm"},
+    {{"workload=kernel"}, "host.cores", "1", "8", "workload = kernel"},
+    {{"workload=launch"}, "host.cores", "1", "8", "workload = launch"},
+    {{"workload=collective", "machine=h200-8"}, "host.cores", "1", "8", ""},
+    {{"steps=20", "loader.num_workers=4", "loader.sample_ms=1"}, "host.cores", "1", "8", ""},
+    // Of watts.
+    {{"workload=copy"}, "power_limit", "300", "700", "copy.direction = h2d"},
+    {{"workload=copy", "copy.direction=d2h"}, "power_limit", "300", "700", "copy.direction = d2h"},
+    {kCopyWithin, "power_limit", "300", "700", ""},
+    {{"workload=launch"}, "power_limit", "300", "700", "workload = launch"},
+    {{"workload=launch", "launch.graph=true"}, "power_limit", "300", "700", "workload = launch"},
+    {{"workload=gemm"}, "power_limit", "300", "700", ""},
+    {{"workload=kernel"}, "power_limit", "300", "700", ""},
+    // Of the link.
+    {{"workload=gemm"}, "pcie.lanes", "1", "8", "workload = gemm"},
+    {{"workload=kernel"}, "pcie.lanes", "1", "8", "workload = kernel"},
+    {{"workload=launch"}, "pcie.lanes", "1", "8", "workload = launch"},
+    {{"steps=2", "device=cpu"}, "pcie.lanes", "1", "8", "device = cpu"},
+    {kCopyWithin, "pcie.lanes", "1", "8", "copy.direction = d2d"},
+    {{"workload=copy"}, "pcie.lanes", "1", "8", ""},
+    {{"steps=2"}, "pcie.lanes", "1", "8", ""},
+    // Of a CPU.
+    {{"steps=2", "device=cpu"}, "loop.sync_timing", "true", "false", "device = cpu"},
+    {{"steps=2", "device=cpu", "data.name=digits"},
+     "loop.sync_timing",
+     "true",
+     "false",
+     "device = cpu"},
+    {{"steps=2"}, "loop.sync_timing", "true", "false", ""},
+};
+
+}  // namespace
+
+TEST_CASE("a knob has a reason where two values of it give the same run, and else none") {
+  for (const Pair& pair : kPairs) {
+    const Config one = with(pair.settings, pair, pair.one);
+    const Config other = with(pair.settings, pair, pair.other);
+    INFO(pair.knob << " beside " << pair.settings.front() << ", " << pair.settings.back());
+    for (const Config& config : {one, other})
+      CHECK(program::idle_because(config, pair.knob) == pair.why);
+    CHECK((shown(one) == shown(other)) == !std::string(pair.why).empty());
   }
 }
 

@@ -59,6 +59,10 @@ TEST_CASE("a lesson's knobs are those that its seed draws, in a run, from a link
   CHECK(kernel("run launch-bound --seed 1 --set launch.kernel_ns=4000") == 4000);
   CHECK(run("handout launch-bound --no-answers --seed 1 --out -").out !=
         run("handout launch-bound --no-answers --seed 4 --out -").out);
+  // Where it draws nothing, a row of launches has no random number.
+  const char* idle = "seed changes nothing with workload = launch";
+  CHECK(run("run launch-bound --seed 1").err.find(idle) == std::string::npos);
+  CHECK_THAT(run("run --set workload=launch --seed 1").err, Catch::Contains(idle));
 }
 
 TEST_CASE("the same inputs and seed give byte-equal trace files") {

@@ -330,6 +330,7 @@ TEST_CASE("what is not built for FSDP between tensor groups is refused with what
 
 TEST_CASE("beside FSDP the knobs of tensor parallelism matter where groups share layers") {
   program::Config config;
+  config.set_text("data.name=digits");  // of which numbers are computed
   config.set_text("parallel.strategy=fsdp");
   config.set_text("parallel.world_size=8");
   for (const char* knob : {"tensor.sequence_parallel", "tensor.loss_parallel"})

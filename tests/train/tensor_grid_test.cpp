@@ -252,6 +252,7 @@ TEST_CASE("tensor groups that would differ are refused with what to write") {
 
 TEST_CASE("DDP's knobs and the sampler's matter where tensor groups are not all ranks") {
   program::Config config;
+  config.set_text("data.name=digits");  // of which numbers are computed
   config.set_text("parallel.strategy=tensor");
   config.set_text("parallel.world_size=4");
   for (const char* knob : {"ddp.bucket_cap_mb", "sampler.set_epoch"})
