@@ -85,6 +85,7 @@ constexpr std::array kNeeds{
     Need{"attention.dropout model.vocab_size", "model.name", "<library>"},
     Need{"attention.dropout", "attention.kernel", "eager|transformers"},
     Need{"model.gelu", "model.name", "<gpt2>"},
+    Need{"matmul.allow_tf32", "device", "cuda"},  // the switch is torch.backends.cuda's
     // The CPU computes while the host waits: there is nothing to wait for at a step's end.
     Need{"loop.empty_cache loop.sync_timing", "device", "cuda"},
     Need{"model.seq_len", "model.name", "rnn|<transformer>"},

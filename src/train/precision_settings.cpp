@@ -80,8 +80,9 @@ Precision precision_of(const program::Config& config, const machine::Machine& ma
     precision.autocast = ElementType::kBf16;
   }
   refuse_two_narrow_types(precision);
-  // A GPU without TF32 ignores the switches.
-  if (machine.gpu.tf32_flops_per_s <= 0) return precision;
+  // A GPU without TF32 ignores the switches, and they are of GPUs: torch.backends.cuda's and
+  // cudnn's.
+  if (machine.gpu.tf32_flops_per_s <= 0 || config.word("device") == "cpu") return precision;
   precision.matmul_tf32 = config.flag("matmul.allow_tf32");
   precision.conv_tf32 = config.flag("cudnn.allow_tf32");
   return precision;

@@ -129,9 +129,10 @@ class SetupListing : ListingPart {
   void write_model() {
     for (const char* backend : {"matmul", "cudnn"}) {
       const std::string knob = std::string(backend) + ".allow_tf32";
-      const bool allowed =
+      const bool used =
           backend[0] == 'm' ? settings_.precision.matmul_tf32 : settings_.precision.conv_tf32;
-      if (config_.is_set(knob) || (allowed && backend[0] == 'm'))
+      const bool allowed = config_.is_set(knob) ? config_.flag(knob) : used;
+      if (config_.is_set(knob) || (used && backend[0] == 'm'))
         add(fmt::format("torch.backends.{}.allow_tf32 = {}",
                         backend[0] == 'm' ? "cuda.matmul" : "cudnn", python(allowed)));
     }

@@ -308,6 +308,18 @@ const std::vector<Pair> kPairs{
      "false",
      "device = cpu"},
     {{"steps=2"}, "loop.sync_timing", "true", "false", ""},
+    {{"steps=2", "device=cpu", "data.name=digits"},
+     "matmul.allow_tf32",
+     "true",
+     "false",
+     "device = cpu"},
+    {{"steps=2", "data.name=digits"}, "matmul.allow_tf32", "true", "false", ""},
+    {{"steps=2", "device=cpu", "data.name=digits", "model.name=cnn"},
+     "cudnn.allow_tf32",
+     "true",
+     "false",
+     "device = cpu"},
+    {{"steps=2", "data.name=digits", "model.name=cnn"}, "cudnn.allow_tf32", "true", "false", ""},
 };
 
 }  // namespace

@@ -50,6 +50,10 @@ TEST_CASE("turning a knob changes the listing") {
   CHECK_THAT(listing_of(program_of({"workload=gemm", "gemm.m=100", "gemm.type=tf32"})),
              Catch::Contains("a = torch.randn(100, 4096, dtype=torch.float32") &&
                  Catch::Contains("allow_tf32 = True"));
+  // What is set is written, also where there is nothing that heeds it.
+  for (const char* where : {"machine=t4-1", "device=cpu"})
+    CHECK_THAT(listing_of(program_of({where, "matmul.allow_tf32=true"})),
+               Catch::Contains("matmul.allow_tf32 = True"));
 }
 
 TEST_CASE("a product in BF16 is refused where there are no units for it, TF32 computes in FP32") {
