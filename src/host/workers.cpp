@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -46,8 +49,10 @@ class Workers::Pool {
     next_.store(0, std::memory_order_relaxed);
     door_.store(0, std::memory_order_release);
     announce();
+    failure_ = nullptr;
     work();
     close_door();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
@@ -60,7 +65,12 @@ class Workers::Pool {
     for (;;) {
       const std::size_t part = next_.fetch_add(1, std::memory_order_relaxed);
       if (part >= parts_) return;
-      task_.call(task_.context, part);
+      try {
+        task_.call(task_.context, part);
+      } catch (...) {
+        const std::lock_guard held(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+      }
     }
   }
 
@@ -99,6 +109,8 @@ class Workers::Pool {
 
   Task task_{};
   std::size_t parts_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;  // of a part
   std::atomic<std::size_t> next_{0};
   std::atomic<int> door_{kClosed};  // how many helpers are at work
   std::atomic<unsigned> tasks_{0};  // how many there were

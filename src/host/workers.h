@@ -25,7 +25,8 @@ class Workers {
   int threads() const;
 
   // Calls body(part) once for each part from 0 to before `parts`, several at once, and returns when
-  // all are done. A body neither throws nor calls the same workers, and one thread owns them.
+  // all are done; what a body threw is thrown here then. A body does not call the same workers, and
+  // one thread owns them.
   template <typename Body>
   void for_each(std::size_t parts, const Body& body) const {
     share(parts, {&body, [](const void* context, std::size_t part) {

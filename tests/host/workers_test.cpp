@@ -11,6 +11,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <new>
 #include <vector>
 
 #include "host/adam.h"
@@ -53,6 +54,26 @@ TEST_CASE("every part is done once, however many threads there are") {
   }
   CHECK(Workers().threads() == 1);
   CHECK_THROWS_WITH(Workers(0), "work needs at least 1 thread, not 0");
+}
+
+TEST_CASE("what a part throws is thrown once no thread is at work, and the next work is done") {
+  for (const int threads : {1, 2, 5}) {
+    const Workers workers(threads);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> at_work{0};
+      const auto body = [&](std::size_t part) {
+        ++at_work;
+        const bool fails = part == 7;
+        --at_work;
+        if (fails) throw std::bad_alloc();
+      };
+      CHECK_THROWS_AS(workers.for_each(100, body), std::bad_alloc);
+      CHECK(at_work == 0);
+      std::atomic<int> done{0};
+      workers.for_each(100, [&](std::size_t) { ++done; });
+      CHECK(done == 100);
+    }
+  }
 }
 
 #ifdef __linux__
