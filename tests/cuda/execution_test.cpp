@@ -10,7 +10,10 @@
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
 #include "support/config.h"
+#include "support/little_room.h"
 #include "support/random_program.h"
+#include "support/sanitized.h"
+#include "support/skip.h"
 #include "train/build.h"
 
 using namespace trainscope;
@@ -293,3 +296,22 @@ TEST_CASE("what the executor cannot carry out is refused in one sentence that sa
   refuses({"device=cpu"}, "on the CPU");
   refuses({"workload=kernel", "kernel.type=fp64"}, "kernel.type = fp32");
 }
+
+#ifdef __linux__
+TEST_CASE(
+    "a run with more host threads than the system starts ends, and says which knobs need few") {
+  if (test::kSanitized) TRAINSCOPE_SKIP("a sanitizer needs far more memory");
+  CHECK(test::holds_in_child([] {
+    Carried run;
+    const program::Config config =
+        config_of({"data.name=digits", "loader.num_workers=60", "steps=2", "loop.evaluate=false"});
+    run.machine = machine::load_machine(config.word("machine"));
+    run.program = train::build_program(config, run.machine);
+    test::EmulatedDevice device(test::EmulatedOptions{});
+    cuda::Execution execution(run.program, run.machine, device, *run.trace);
+    test::leave_room(rlim_t{128} << 20);
+    const auto failure = execution.run();
+    return failure && failure->sentence.find("host threads of the run") != std::string::npos;
+  }));
+}
+#endif

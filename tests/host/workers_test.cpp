@@ -1,16 +1,9 @@
 // Sharing work out, and that nothing depends on who does it.
 #include "host/workers.h"
 
-#ifdef __linux__
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
-
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <new>
 #include <vector>
 
@@ -36,6 +29,7 @@
 #include "host/sgd.h"
 #include "host/tiled_attention.h"
 #include "host/unscale.h"
+#include "support/little_room.h"
 #include "support/sanitized.h"
 #include "support/skip.h"
 
@@ -77,38 +71,15 @@ TEST_CASE("what a part throws is thrown once no thread is at work, and the next 
 }
 
 #ifdef __linux__
-namespace {
-
-// Of this process's address space, in bytes.
-rlim_t address_space() {
-  std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;
-  statm >> pages;
-  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-}
-
-// Whether a process that has no room for the stacks of 100 threads shares work by fewer.
-bool makes_do() {
-  const rlim_t room = address_space() + (rlim_t{64} << 20);
-  const rlimit limit{room, room};
-  if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
-  const Workers workers(100);
-  std::atomic<int> done{0};
-  workers.for_each(1000, [&](std::size_t) { ++done; });
-  return workers.threads() < 100 && done == 1000;
-}
-
-}  // namespace
-
-TEST_CASE("where there is no room for all threads, fewer do the work") {
+TEST_CASE("where there is no room for the stacks of all threads, fewer do the work") {
   if (test::kSanitized) TRAINSCOPE_SKIP("a sanitizer needs far more memory");
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) _exit(makes_do() ? 0 : 1);
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(test::holds_in_child([] {
+    test::leave_room(rlim_t{64} << 20);
+    const Workers workers(100);
+    std::atomic<int> done{0};
+    workers.for_each(1000, [&](std::size_t) { ++done; });
+    return workers.threads() < 100 && done == 1000;
+  }));
 }
 #endif
 
