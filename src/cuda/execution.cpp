@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <set>
-#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -254,7 +254,7 @@ void Execution::run_threads() {
     for (std::size_t i = 1; i < program_.threads.size(); ++i)
       others.emplace_back([this, i] { run_thread(i); });
     if (!program_.threads.empty()) run_thread(0);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // of a thread that could not be started: none throws itself
     fail(0, InputError(fmt::format("this system starts no more than {} of the {} host threads of "
                                    "the run; fewer ranks or loader.num_workers need fewer",
                                    others.size() + 1, program_.threads.size())));

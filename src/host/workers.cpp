@@ -49,7 +49,6 @@ class Workers::Pool {
     next_.store(0, std::memory_order_relaxed);
     door_.store(0, std::memory_order_release);
     announce();
-    failure_ = nullptr;
     work();
     close_door();
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -110,7 +109,7 @@ class Workers::Pool {
   Task task_{};
   std::size_t parts_ = 0;
   std::mutex mutex_;
-  std::exception_ptr failure_;  // of a part
+  std::exception_ptr failure_;  // of a part; none between two tasks
   std::atomic<std::size_t> next_{0};
   std::atomic<int> door_{kClosed};  // how many helpers are at work
   std::atomic<unsigned> tasks_{0};  // how many there were

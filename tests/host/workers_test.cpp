@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "host/adam.h"
@@ -53,13 +55,13 @@ TEST_CASE("every part is done once, however many threads there are") {
 TEST_CASE("what a part throws is thrown once no thread is at work, and the next work is done") {
   for (const int threads : {1, 2, 5}) {
     const Workers workers(threads);
-    for (int round = 0; round < 20; ++round) {
+    for (std::size_t failing = 0; failing < 20; ++failing) {
       std::atomic<int> at_work{0};
       const auto body = [&](std::size_t part) {
         ++at_work;
-        const bool fails = part == 7;
+        if (part != failing) std::this_thread::sleep_for(std::chrono::microseconds(20));
         --at_work;
-        if (fails) throw std::bad_alloc();
+        if (part == failing) throw std::bad_alloc();
       };
       CHECK_THROWS_AS(workers.for_each(100, body), std::bad_alloc);
       CHECK(at_work == 0);
