@@ -25,6 +25,7 @@ constexpr bool kOnlySimulated =
 
 // A stream that is left capturing would have every later wait for the device fail.
 ThreadRun::~ThreadRun() {
+  for (void* memory : page_locked_) device_.release_host(memory, program::MemoryKind::kPinned);
   for (Execution::GraphState& graph : run_.graphs_) {
     if (graph.thread != thread_) continue;
     graph.thread = SIZE_MAX;
@@ -55,6 +56,8 @@ void ThreadRun::run(const Command& command) {
       if (!action.is_framework) operator_on_host(command, action.duration, action.needs_core);
     } else if constexpr (std::is_same_v<Type, HostCopy>) {
       host_copy(command);
+    } else if constexpr (std::is_same_v<Type, HostAlloc>) {
+      host_alloc(command, action.bytes);
     } else if constexpr (std::is_same_v<Type, LoadBatch>) {
       load(action);
     } else if constexpr (std::is_same_v<Type, Branch>) {
@@ -145,6 +148,12 @@ void ThreadRun::host_copy(const Command& command) {
   HostSpan& left = log_.spans[static_cast<std::size_t>(span)];
   left.name = command.name;
   left.category = trace::Category::kPin;
+}
+
+void ThreadRun::host_alloc(const Command& command, std::int64_t bytes) {
+  timed(command, "cudaHostAlloc", [&] {
+    page_locked_.push_back(device_.allocate_host(bytes, program::MemoryKind::kPinned));
+  });
 }
 
 void ThreadRun::load(const program::LoadBatch& load) {

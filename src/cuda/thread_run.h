@@ -23,6 +23,7 @@ class ThreadRun {
   void run(const Command& command);
   void operator_on_host(const Command& command, Nanos duration, bool on_core);
   void host_copy(const Command& command);
+  void host_alloc(const Command& command, std::int64_t bytes);
   void load(const program::LoadBatch& load);
   void branch(const program::Branch& branch);
   // A new one, that is not kept yet; kept, it is what the last span put on the device.
@@ -75,7 +76,8 @@ class ThreadRun {
   std::int64_t item_ = 0;        // taken out of a queue last
   std::vector<RankCall> group_;  // calls of the collective that is under way
   std::vector<Mark> marks_;
-  std::vector<char> scratch_;  // of copies within host memory
+  std::vector<char> scratch_;       // of copies within host memory
+  std::vector<void*> page_locked_;  // by the program, and its own to the end
 };
 
 }  // namespace trainscope::cuda

@@ -88,6 +88,8 @@ inline constexpr std::array kHostFields{
     Field<Host>{"memcpy", Dimension::kBytesPerSecond, kRateBounds, &Host::memcpy_bytes_per_s},
     Field<Host>{"memcpy_back", Dimension::kBytesPerSecond, kRateBounds,
                 &Host::memcpy_back_bytes_per_s},
+    Field<Host>{"page_lock", Dimension::kBytesPerSecond, kRateBounds, &Host::page_lock_bytes_per_s,
+                true},
     Field<Host>{"staging_chunk", Dimension::kBytes, {4'096, 0x1p40}, &Host::staging_chunk_bytes},
     Field<Host>{"staging_buffers", Dimension::kCount, {1, 1'024}, &Host::staging_buffers},
     Field<Host>{

@@ -105,6 +105,7 @@ struct Host {
   double memory_bytes_per_s = 0;         // of all threads together
   double memcpy_bytes_per_s = 0;         // one thread, bytes copied (not read plus written)
   double memcpy_back_bytes_per_s = 0;    // the same out of the driver's pinned buffers (D2H)
+  double page_lock_bytes_per_s = 0;      // one thread: cudaHostAlloc of many pages
   std::int64_t staging_chunk_bytes = 0;  // the driver copies pageable memory in chunks of this
   int staging_buffers = 0;               // chunks in flight
   double disk_bytes_per_s = 0;           // reading the files of a data set, all readers together

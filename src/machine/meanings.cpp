@@ -51,6 +51,7 @@ constexpr std::array kMeanings{
     Meaning{"host.memory_bandwidth", "host memory, all threads together"},
     Meaning{"host.memcpy", "one thread, bytes copied (not read plus written)"},
     Meaning{"host.memcpy_back", "the same out of the driver's pinned buffers, for copies back"},
+    Meaning{"host.page_lock", "one thread, bytes that cudaHostAlloc finds and locks"},
     Meaning{"host.staging_chunk", "the driver copies pageable memory in pieces of this size"},
     Meaning{"host.staging_buffers", "such pieces on their way at once"},
     Meaning{"host.disk", "reading the files of a data set, all readers together"},

@@ -18,7 +18,8 @@ namespace trainscope::machine {
 void settle_pcie(const toml::table& root, const std::string& file, const Machine& before,
                  Machine& machine);
 
-// host.interpreter_call is a part of host.eager_operator.
+// host.interpreter_call is a part of host.eager_operator; host.page_lock, where no file says it, is
+// what one host was measured to reach.
 void settle_host(const toml::table& root, const std::string& file, const Machine& before,
                  Machine& machine);
 

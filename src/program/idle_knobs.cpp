@@ -53,6 +53,8 @@ constexpr std::array kNeeds{
     // A copy within the device has neither the host's memory nor its link in it, and is not waited
     // for either way.
     Need{"copy.memory pcie.lanes transfer.non_blocking", "copy.direction", "h2d|d2h"},
+    Need{"copy.pin", "copy.direction", "h2d"},
+    Need{"copy.pin", "copy.memory", "pinned"},
     Need{"stream.kind", "workload", "copy|gemm|kernel|launch"},
     Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
          "collective"},

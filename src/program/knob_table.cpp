@@ -22,6 +22,13 @@ void add_copy_knobs(Table& t) {
       .pytorch("pin_memory")
       .help("the kind of host memory: page-locked, or ordinary")
       .into(t);
+  choice("copy.pin", "ahead")
+      .choices({"ahead", "once", "each"})
+      .pytorch("x.pin_memory()")
+      .help(
+          "when the tensor is pinned: before all that is timed, once before the copies, or anew "
+          "before each")
+      .into(t);
   whole("copy.count", 1, 1, kMostSteps).help("copies, one after another on one stream").into(t);
 }
 

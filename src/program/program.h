@@ -215,6 +215,11 @@ struct FrameworkCall {};
 struct HostCopy {
   std::int64_t bytes = 0;
 };
+// cudaHostAlloc: memory whose pages are found and locked one after another, on a core, at the
+// machine's rate. It is nobody's buffer and stays to the end of the run.
+struct HostAlloc {
+  std::int64_t bytes = 0;
+};
 // Reads files of the data set: the latency of each read, then the bytes at the disk's rate, which
 // all threads share. It needs no core.
 struct DiskRead {
@@ -380,12 +385,12 @@ struct BeginMark {};
 struct EndMark {};
 
 using Action =
-    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, DiskRead, HostRead, HostWrite,
-                 LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc, Free,
-                 EmptyCache, RecordStream, Compute, View, Launch, Copy, ReadScalar, BeginCapture,
-                 EndCapture, GraphInstantiate, GraphLaunch, Collective, RecordEvent, StreamWait,
-                 StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark, Elapse,
-                 BeginRecorded, RecordedCall>;
+    std::variant<HostWork, StartWorker, FrameworkCall, HostCopy, HostAlloc, DiskRead, HostRead,
+                 HostWrite, LoadBatch, Branch, LogStep, LogEvaluation, Acquire, Release, Alloc,
+                 Free, EmptyCache, RecordStream, Compute, View, Launch, Copy, ReadScalar,
+                 BeginCapture, EndCapture, GraphInstantiate, GraphLaunch, Collective, RecordEvent,
+                 StreamWait, StreamSync, DeviceSync, EventSync, Push, Pop, Take, BeginMark, EndMark,
+                 Elapse, BeginRecorded, RecordedCall>;
 
 struct Program;
 // The copy that an action makes; null: it makes none.

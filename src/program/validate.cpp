@@ -16,6 +16,7 @@ class Checker {
   void operator()(const StartWorker&) const {}
   void operator()(const FrameworkCall&) const {}
   void operator()(const HostCopy& copy) const { expect(copy.bytes >= 0, "a negative size"); }
+  void operator()(const HostAlloc& alloc) const { expect(alloc.bytes >= 0, "a negative size"); }
   void operator()(const DiskRead& read) const {
     expect(read.bytes >= 0 && read.reads >= 0, "a negative size");
   }

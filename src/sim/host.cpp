@@ -104,6 +104,8 @@ bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command)
       return framework_call(now, thread, command);
     } else if constexpr (std::is_same_v<Type, HostCopy>) {
       return host_copy(now, thread, command);
+    } else if constexpr (std::is_same_v<Type, HostAlloc>) {
+      return host_alloc(now, thread, command, action.bytes);
     } else if constexpr (std::is_same_v<Type, DiskRead>) {
       return disk_read(now, thread, command);
     } else if constexpr (std::is_same_v<Type, HostRead> || std::is_same_v<Type, HostWrite>) {

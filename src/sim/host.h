@@ -82,6 +82,8 @@ class Host {
   bool framework_call(Nanos now, std::uint32_t thread, const program::Command& command);
   bool calculate(Nanos now, std::uint32_t thread, const program::Command& command);
   bool host_copy(Nanos now, std::uint32_t thread, const program::Command& command);
+  bool host_alloc(Nanos now, std::uint32_t thread, const program::Command& command,
+                  std::int64_t bytes);
   bool disk_read(Nanos now, std::uint32_t thread, const program::Command& command);
   void touch(Nanos now, std::uint32_t thread, const program::Command& command);
   void begin_mark(Nanos now, std::uint32_t thread, const program::Command& command);

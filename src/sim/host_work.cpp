@@ -1,6 +1,7 @@
 // What a host thread does without the device: work, copies within host memory, reads from the disk,
 // looks at its buffers; and the marks.
 
+#include <cmath>
 #include <string>
 
 #include "sim/cpu_model.h"
@@ -56,6 +57,16 @@ bool Host::host_copy(Nanos now, std::uint32_t thread, const program::Command& co
   if (!served(thread)) return false;
   host_span(thread, command, state.begun, now, recorder_.name_of(command, "pin"),
             trace::Category::kPin);
+  return true;
+}
+
+// Pages are given out, cleared and locked by the kernel in the thread's name: a core is at work.
+bool Host::host_alloc(Nanos now, std::uint32_t thread, const program::Command& command,
+                      std::int64_t bytes) {
+  const double seconds = static_cast<double>(bytes) / machine_.host.page_lock_bytes_per_s;
+  if (!compute(now, thread, std::llround(seconds * kSecond))) return false;
+  host_span(thread, command, threads_[thread].begun, now, recorder_.name("cudaHostAlloc"),
+            trace::Category::kHostApi);
   return true;
 }
 

@@ -271,6 +271,13 @@ const std::vector<Pair> kPairs{
      "true",
      "false",
      ""},
+    {{"workload=copy"}, "copy.pin", "once", "each", "copy.memory = pageable"},
+    {{"workload=copy", "copy.memory=pinned", "copy.direction=d2h"},
+     "copy.pin",
+     "once",
+     "each",
+     "copy.direction = d2h"},
+    {{"workload=copy", "copy.memory=pinned", "copy.count=3"}, "copy.pin", "once", "each", ""},
     // Of a seed, and of cores.
     {{"workload=copy"}, "seed", "0", "7", "workload = copy"},
     {{"workload=gemm"}, "seed", "0", "7", "workload = gemm"},

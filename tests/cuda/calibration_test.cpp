@@ -47,6 +47,7 @@ machine::Machine random_machine(std::uint32_t seed) {
   machine.pcie.both_bytes_per_s = std::max(h2d, d2h) + share * std::min(h2d, d2h);
   host.memcpy_bytes_per_s = 0.3 * h2d;
   host.memcpy_back_bytes_per_s = 0.4 * d2h;
+  host.page_lock_bytes_per_s = 1e9 * (1 + 4 * share);
   machine.gpu.memory_efficiency = 0.5 + share / 3;
   machine.gpu.gemm_efficiency = 0.9 - share / 2;
   return machine;
@@ -91,6 +92,7 @@ std::vector<Expected> expected_of(const machine::Machine& machine) {
       {"host.graph_instantiate_node", nanos(host.graph_instantiate_node_ns), 1e-6},
       {"host.memcpy", host.memcpy_bytes_per_s, 0.001},
       {"host.memcpy_back", host.memcpy_back_bytes_per_s, 0.02},
+      {"host.page_lock", host.page_lock_bytes_per_s, 1e-6},
       {"pcie.h2d", machine.pcie.h2d_bytes_per_s, 0.001},
       {"pcie.d2h", machine.pcie.d2h_bytes_per_s, 0.001},
       {"pcie.h2d_latency", nanos(machine.pcie.h2d_latency_ns), 0.002},

@@ -42,6 +42,11 @@ Nanos EmulatedDevice::duration_of(const cuda::KernelCall& kernel) {
   return std::max(took, nanos(one.flops, peak * gpu.gemm_efficiency));
 }
 
+Nanos EmulatedDevice::time_of_page_lock(std::int64_t bytes) const {
+  if (!options_.costs) return 0;
+  return nanos(static_cast<double>(bytes), options_.costs->host.page_lock_bytes_per_s);
+}
+
 void EmulatedDevice::time_copy(const CopyCall& copy, Work& work) {
   const machine::Machine& machine = *options_.costs;
   const bool there = copy.to_kind == MemoryKind::kDevice;

@@ -205,8 +205,9 @@ void* EmulatedDevice::memory_of(std::int64_t bytes) const {
   return options_.computes ? poisoned(bytes) : std::malloc(1);
 }
 
-void* EmulatedDevice::allocate_host(std::int64_t bytes, MemoryKind) {
+void* EmulatedDevice::allocate_host(std::int64_t bytes, MemoryKind kind) {
   const std::lock_guard held(mutex_);
+  if (kind == MemoryKind::kPinned) clock_ += time_of_page_lock(bytes);
   memory_.push_back(poisoned(bytes));
   return memory_.back();
 }

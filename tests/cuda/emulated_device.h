@@ -125,6 +125,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
 
   void host_call(Nanos machine::Host::* cost = nullptr);
   Nanos duration_of(const cuda::KernelCall& kernel);
+  Nanos time_of_page_lock(std::int64_t bytes) const;
   void time_copy(const cuda::CopyCall& copy, Work& work);
   void stage(const cuda::CopyCall& copy, cuda::StreamHandle stream, Work& work);
   Nanos start_of(const Op& op);

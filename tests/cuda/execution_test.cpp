@@ -154,6 +154,19 @@ TEST_CASE("a copy is drawn on its stream and its engine, with its kinds of memor
   }
 }
 
+TEST_CASE("a tensor that is pinned once is locked by the device's library, and copied from there") {
+  const auto run = carry_out({"workload=copy", "copy.memory=pinned", "copy.pin=once",
+                              "copy.count=3", "copy.bytes=1000000"});
+  REQUIRE_FALSE(run->failure);
+  std::vector<std::string> names;
+  for (const Span& span : spans_of(*run, LaneKind::kHostThread))
+    names.push_back(run->trace->name(span));
+  CHECK(std::ranges::count(names, "cudaHostAlloc") == 1);
+  CHECK(std::ranges::count(names, "pin x") == 1);
+  for (const Span& copy : spans_of(*run, LaneKind::kStream))
+    CHECK(std::get<trace::CopyDetail>(*run->trace->detail(copy)).from == trace::Memory::kPinned);
+}
+
 TEST_CASE("kernels appear one by one, also those that a graph launches") {
   for (const std::string graph : {"false", "true"}) {
     const auto run = carry_out({"workload=launch", "launch.count=10", "steps=3",

@@ -66,6 +66,20 @@ TEST_CASE("copies within host memory take a core") {
   CHECK(static_cast<double>(bench.trace.end()) == Approx(2 * alone).epsilon(0.001));
 }
 
+TEST_CASE("page-locked memory takes a core for as long as its pages are locked") {
+  Bench bench;
+  bench.machine.host.cores = 1;
+  bench.machine.host.page_lock_bytes_per_s = 2e9;
+  for (int i = 0; i < 2; ++i) {
+    const auto thread = bench.add_thread("pin " + std::to_string(i), ThreadRole::kPinThread);
+    bench.add(HostAlloc{2'000'000}, thread);
+  }
+  bench.run();
+  CHECK(bench.trace.end() == Approx(2 * kMillisecond).margin(4));
+  for (const char* lane : {"pin 0", "pin 1"})
+    CHECK(bench.find(lane, "cudaHostAlloc").category == Category::kHostApi);
+}
+
 TEST_CASE("a lock is held by one thread at a time and given in the order of asking") {
   Bench bench;
   bench.program.locks.push_back({"the interpreter's lock"});

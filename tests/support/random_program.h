@@ -80,6 +80,7 @@ inline program::Program random_program(std::uint32_t seed) {
           add(FrameworkCall{});
           break;
         case 2:
+          if (upto(4) == 0) add(HostAlloc{upto(1 << 18)});
           add(HostCopy{upto(1 << 22)});
           break;
         case 3:

@@ -102,6 +102,31 @@ void measure_pageable(Bench& bench, const CalibrationPlan& plan, Calibration& to
   }
 }
 
+// cudaHostAlloc, whose time is that of the pages it finds and locks.
+void measure_page_lock(Bench& bench, const CalibrationPlan& plan, Calibration& to) {
+  DeviceCalls& device = bench.device();
+  std::vector<Point> points;
+  for (std::int64_t bytes = plan.most_copied / 8; bytes <= plan.most_copied; bytes *= 2) {
+    std::vector<double> times;
+    for (int i = -1; i < plan.few; ++i) {
+      void* memory = nullptr;
+      const auto took = static_cast<double>(
+          bench.timed([&] { memory = device.allocate_host(bytes, MemoryKind::kPinned); }));
+      device.release_host(memory, MemoryKind::kPinned);
+      if (i >= 0) times.push_back(took);
+    }
+    points.push_back({static_cast<double>(bytes), summarise(std::move(times)).median});
+  }
+  const Line line = fit_line(points);
+  if (line.slope <= 0) {
+    to.left_out.push_back("host.page_lock: cudaHostAlloc took no longer for more bytes");
+    return;
+  }
+  to.figures.push_back(
+      {"host.page_lock", 1e9 / line.slope, 0, line.count,
+       "slope of cudaHostAlloc to " + std::to_string(plan.most_copied / kMiB) + " MiB"});
+}
+
 // Two copies at once, of as many bytes as each way carries in the same time alone, so that they
 // overlap for most of it.
 void measure_both(Bench& bench, const CalibrationPlan& plan, const Line& there, const Line& back,
@@ -166,6 +191,7 @@ void measure_copies(Bench& bench, const CalibrationPlan& plan, Calibration& to) 
   bench.free_all();
   measure_pageable(bench, plan, to);
   bench.free_all();
+  measure_page_lock(bench, plan, to);
 }
 
 }  // namespace trainscope::cuda
