@@ -24,13 +24,14 @@ BatchFeed::BatchFeed(program::Program& program, const program::Config& config, c
   if (settings.on_cpu) {
     batches_.push_back(host_);
   } else {
-    batches_.push_back(add_batch(" on the GPU", x, y, MemoryKind::kDevice));
+    batches_.push_back(add_device_batch(" on the GPU", x, y));
     if (settings.prefetch)  // the next batch arrives while this one is used
-      batches_.push_back(add_batch(" on the GPU, the next batch's", x, y, MemoryKind::kDevice));
+      batches_.push_back(add_device_batch(" on the GPU, the next batch's", x, y));
   }
   named_.resize(batches_.size(), {program::kNoIndex, program::kNoIndex});
   if (settings.has_short_batch()) add_short_batch(host);
   if (settings.set_on_device) add_whole_set();
+  add_tested();
   if (settings.tensor) return;
   const std::int64_t bytes = program.buffers[host_.x].bytes + program.buffers[host_.y].bytes;
   loader_.emplace(program, config, settings, bytes);
@@ -39,10 +40,29 @@ BatchFeed::BatchFeed(program::Program& program, const program::Config& config, c
 BatchBuffers BatchFeed::add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
                                   MemoryKind kind) {
   const bool on_device = kind == MemoryKind::kDevice;
-  const BatchBuffers batch{add_input("x" + suffix, x, on_device ? read_type_ : type_, kind),
-                           add_input("y" + suffix, y, ElementType::kInt64, kind)};
-  if (on_device) casts_.push_back(add_cast(batch.x));
+  return {add_input("x" + suffix, x, on_device ? read_type_ : type_, kind),
+          add_input("y" + suffix, y, ElementType::kInt64, kind)};
+}
+
+// Of a set that lies on the device it is a view, X.split's, which is not copied and takes nothing.
+BatchBuffers BatchFeed::add_device_batch(const std::string& suffix, std::int64_t x,
+                                         std::int64_t y) {
+  const BatchBuffers batch = add_batch(suffix, x, y, MemoryKind::kDevice);
+  const bool is_view = settings_.set_on_device;
+  for (const Index one : {batch.x, batch.y}) program_.buffers[one].is_view = is_view;
+  casts_.push_back(is_view ? Cast() : add_cast(batch.x));
   return batch;
+}
+
+// Batches of the test set are copied, where the others are views, too.
+void BatchFeed::add_tested() {
+  tested_ = batches_[0];
+  if (!settings_.on_cpu) cast_of_tested_ = casts_[0];
+  if (!settings_.set_on_device || !settings_.evaluates) return;
+  const auto elements = [&](Index one) { return program_.buffers[one].elements(); };
+  tested_ = add_batch(" on the GPU, of the test set", elements(host_.x), elements(host_.y),
+                      MemoryKind::kDevice);
+  cast_of_tested_ = add_cast(tested_.x);
 }
 
 // x.to(torch.bfloat16), of a tensor that has just been copied.
@@ -61,9 +81,8 @@ void BatchFeed::add_short_batch(MemoryKind host) {
   };
   const std::int64_t x = part(host_.x), y = part(host_.y);
   short_host_ = add_batch(", an epoch's last", x, y, host);
-  batches_.push_back(settings_.on_cpu
-                         ? short_host_
-                         : add_batch(" on the GPU, an epoch's last", x, y, MemoryKind::kDevice));
+  batches_.push_back(settings_.on_cpu ? short_host_
+                                      : add_device_batch(" on the GPU, an epoch's last", x, y));
 }
 
 std::size_t BatchFeed::place_of(std::int64_t batch) const {
@@ -93,13 +112,15 @@ void BatchFeed::add_whole_set() {
   cast_of_set_ = add_cast(set_.x);
 }
 
+void BatchFeed::move_set(ThreadWriter& main) {
+  if (!settings_.set_on_device) return;
+  main.at(lines_.whole_set);
+  const Move blocking{settings_.own_stream ? Index{1} : Index{0}, true, true};
+  move(main, set_on_host_.x, set_.x, cast_of_set_, blocking);
+  move(main, set_on_host_.y, set_.y, {}, blocking);
+}
+
 void BatchFeed::begin(ThreadWriter& main) {
-  if (settings_.set_on_device) {
-    main.at(lines_.whole_set);
-    const Move blocking{settings_.own_stream ? Index{1} : Index{0}, true, true};
-    move(main, set_on_host_.x, set_.x, cast_of_set_, blocking);
-    move(main, set_on_host_.y, set_.y, {}, blocking);
-  }
   begin_epoch(main.at(lines_.begin), 0);
   if (settings_.prefetch) fetch(main, 0);
 }
@@ -140,10 +161,10 @@ void BatchFeed::deliver_test(ThreadWriter& main, std::int64_t batch) {
   main.add(program::LoadBatch{host_.x, host_.y, batch, true});
   if (settings_.on_cpu) return;
   main.at(lines_.evaluate_copy);
-  const bool has_place = settings_.set_on_device || named_[0].x == batches_[0].x;
+  const bool has_place = named_[0].x == tested_.x;
   for (const auto& [from, to, cast, named] :
-       {std::tuple{host_.x, batches_[0].x, casts_[0], &named_[0].x},
-        std::tuple{host_.y, batches_[0].y, Cast(), &named_[0].y}}) {
+       {std::tuple{host_.x, tested_.x, cast_of_tested_, &named_[0].x},
+        std::tuple{host_.y, tested_.y, Cast(), &named_[0].y}}) {
     if (!has_place) leave_place(main, *named);
     move(main, from, to, cast, {0, !has_place, true});
     *named = to;

@@ -28,11 +28,15 @@ class BatchFeed {
   // batch is shorter, that one is the last here.
   const std::vector<BatchBuffers>& batches() const { return batches_; }
   const BatchBuffers& of(std::int64_t batch) const { return batches_[place_of(batch)]; }
+  // Where it reads those of the test set.
+  const BatchBuffers& tested() const { return tested_; }
   // Its place among them.
   std::size_t place_of(std::int64_t batch) const;
 
-  // Commands of the training thread. Before the loop, where a prefetching loop fetches its first
-  // batch.
+  // Commands of the training thread. Before there is a model, where the data set is moved to the
+  // device at once.
+  void move_set(ThreadWriter& main);
+  // Before the loop, where a prefetching loop fetches its first batch.
   void begin(ThreadWriter& main);
   // At the head of a loop's body.
   void next(ThreadWriter& main, std::int64_t batch);
@@ -54,7 +58,9 @@ class BatchFeed {
   void add_short_batch(program::MemoryKind host);
   BatchBuffers add_batch(const std::string& suffix, std::int64_t x, std::int64_t y,
                          program::MemoryKind kind);
+  BatchBuffers add_device_batch(const std::string& suffix, std::int64_t x, std::int64_t y);
   void add_whole_set();
+  void add_tested();
   // The host's buffers that a loader fills.
   const BatchBuffers& host_of(std::int64_t batch) const {
     return settings_.is_short(batch) ? short_host_ : host_;
@@ -88,6 +94,8 @@ class BatchFeed {
   std::vector<BatchBuffers> named_;  // tensors on the device: as many as take turns
   BatchBuffers set_on_host_, set_;   // all samples, where they are moved at once
   Cast cast_of_set_;
+  BatchBuffers tested_;
+  Cast cast_of_tested_;
   std::optional<Loader> loader_;  // none where the data set is one tensor
 };
 

@@ -114,7 +114,7 @@ void TrainPlans::add_evaluation() {
   evaluation_.correct_on_host =
       add_buffer(program, "correct on the host", kFloat, MemoryKind::kPageable, Role::kActivation);
   evaluation_.plan = plan_evaluation(program, parts_.graph, parts_.model, buffers_,
-                                     parts_.feed.batches()[0], options_, evaluation_.correct);
+                                     parts_.feed.tested(), options_, evaluation_.correct);
   if (parts_.convolutions) parts_.convolutions->expand(evaluation_.plan);
   program.gauges.correct = evaluation_.correct;
 }

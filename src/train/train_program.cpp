@@ -235,6 +235,7 @@ class TrainBuilder {
   void write_program() {
     ThreadWriter main(program_, 0);
     ThreadWriter autograd(program_, autograd_);  // on a CPU, the same thread
+    feed_->move_set(main);
     main.at(lines_.model);
     launch_.allocate(main, fsdp_ ? fsdp_->shards().parameters : model_.parameters);
     if (ddp_) ddp_->construct(main.at(lines_.ddp));

@@ -1,4 +1,5 @@
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "base/error.h"
@@ -177,6 +178,26 @@ TEST_CASE("a data set on the GPU is all samples, or the one batch that all steps
   const Program one = train("data.one_batch=true");
   CHECK(samples(one) == 32);
   CHECK_THAT(listing_of(one), Catch::Contains("X, Y = X[:32].to(device), Y[:32].to(device)"));
+}
+
+TEST_CASE(
+    "a data set is moved to the GPU before there is a model, and its batches are parts of it") {
+  const Program program = program_of({"workload=train", "model.name=mlp", "batch_size=5000",
+                                      "steps=2", "data.location=device", "loop.evaluate=true"});
+  std::vector<std::string> allocated;
+  for (const auto& command : program.threads[0].commands)
+    if (const auto* alloc = std::get_if<program::Alloc>(&command.action))
+      allocated.push_back(program.buffers[alloc->buffer].name);
+  REQUIRE(allocated.size() > 3);
+  CHECK(allocated[0] == "X on the GPU");
+  CHECK(allocated[1] == "Y on the GPU");
+  CHECK(program.buffers.size() > allocated.size());
+  for (const program::Buffer& buffer : program.buffers)
+    if (buffer.name == "x on the GPU" || buffer.name == "y on the GPU") CHECK(buffer.is_view);
+  // A batch of the test set is copied: it has memory of its own.
+  CHECK(std::ranges::count(allocated, "x on the GPU, of the test set") == 1);
+  for (const program::Buffer& buffer : program_of({"batch_size=64"}).buffers)
+    CHECK_FALSE(buffer.is_view);
 }
 
 TEST_CASE("pinning in the loop copies each batch on the training thread, once") {
