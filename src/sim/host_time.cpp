@@ -10,6 +10,13 @@ namespace {
 
 constexpr double kPerNs = 1e-9;
 
+// That a command launches, or computes itself: either is an operator.
+program::Index operation_of(const program::Command& command) {
+  if (const auto* launch = std::get_if<program::Launch>(&command.action)) return launch->operation;
+  const auto* compute = std::get_if<program::Compute>(&command.action);
+  return compute ? compute->operation : program::kNoIndex;
+}
+
 }  // namespace
 
 bool Host::rest(Nanos now, std::uint32_t thread, Nanos duration) {
@@ -42,9 +49,9 @@ bool Host::compute(Nanos now, std::uint32_t thread, Nanos duration) {
 }
 
 Nanos Host::operator_time(const program::Command& command) const {
-  const auto* launch = std::get_if<program::Launch>(&command.action);
-  if (!launch) return operator_ns_;
-  const program::Operation& operation = program_.operations[launch->operation];
+  const program::Index id = operation_of(command);
+  if (id == program::kNoIndex) return operator_ns_;
+  const program::Operation& operation = program_.operations[id];
   if (operation.compiled) return std::min(operator_ns_, machine_.host.compiled_operator_ns);
   if (!is_eager_) return operator_ns_;
   return std::llround(static_cast<double>(operator_ns_) * operation.host_cost);

@@ -138,6 +138,18 @@ TEST_CASE("an operator may cost several of the profile's, unless torch.compile l
   CHECK(time_of("pytorch-compiled", false) == 4'000);
 }
 
+TEST_CASE("an operator costs its host as much where the CPU computes it itself") {
+  const auto time_of = [](double cost) {
+    Bench bench;
+    bench.machine.host.eager_operator_ns = 10'000;
+    bench.program.operations[0].host_cost = cost;
+    bench.add(Compute{0});
+    bench.run("pytorch-eager");
+    return bench.trace.end();
+  };
+  CHECK(time_of(2.5) - time_of(1) == 15'000);
+}
+
 TEST_CASE("readers share the disk, and wait for it without a core") {
   Bench bench;
   bench.machine.host.cores = 1;
