@@ -10,8 +10,8 @@
 namespace trainscope::scenario {
 
 // What a step asks for does not hold on the lesson's own runs, and does once they are carried out
-// again with the step's solution, of which its explanation can be told. `where` names these runs in
-// sentences: "t4-1", "h200-1 with seed 4".
+// again with the step's solution, of which its explanation can be told; what that turns alike on
+// both sides is not enough on one. `where` names these runs: "t4-1", "h200-1 with seed 4".
 std::vector<Finding> check_solutions(const Lesson& lesson, const Sides& sides,
                                      const std::string& where);
 

@@ -1,6 +1,7 @@
 #include "scenario/expression.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/ratio.h"
@@ -45,6 +46,20 @@ Quantity knob_value(const Node& node, const Sides& sides) {
   throw InputError("knob " + node.name + " is a word; an expression needs a number");
 }
 
+const std::string* word_of(const Node& node, const Sides& sides) {
+  if (node.kind != Node::Kind::kKnob) return nullptr;
+  return std::get_if<std::string>(&side_of(node, sides).config.value(node.name));
+}
+
+// Of two knobs that are words: A.precision == B.precision.
+std::optional<bool> compares_words(const Node& node, const Sides& sides) {
+  if (node.name != "==" && node.name != "!=") return std::nullopt;
+  const std::string* left = word_of(*node.arguments[0], sides);
+  const std::string* right = word_of(*node.arguments[1], sides);
+  if (!left || !right) return std::nullopt;
+  return (*left == *right) == (node.name == "==");
+}
+
 std::string common_unit(const Quantity& a, const Quantity& b) {
   if (a.unit == b.unit) return a.unit;
   if (a.unit == "1" || a.unit == "%") return b.unit == "%" ? a.unit : b.unit;
@@ -87,6 +102,7 @@ Quantity least_or_most(const Node& node, const Sides& sides) {
 }
 
 Quantity evaluate_two(const Node& node, const Sides& sides) {
+  if (const auto same = compares_words(node, sides)) return truth(*same);
   const Quantity a = evaluate(*node.arguments[0], sides);
   // `and` and `or` stop at the side that decides.
   if (node.name == "and" && !a.truth()) return truth(false);

@@ -17,7 +17,9 @@ using test::Edited;
 namespace {
 
 const Edit kOnTwo{"level = \"worked\"", "level = \"worked\"\nmachines = [\"h200-1\", \"t4-1\"]"};
-const char* const kTask = "done_when = { expect = \"ratio(A.time.h2d, B.time.h2d) < 1.5\" }";
+const char* const kTask =
+    "done_when = { expect = \"A.copy.bytes == B.copy.bytes and ratio(A.time.h2d, B.time.h2d) < "
+    "1.5\" }";
 
 std::vector<scenario::Finding> found(std::vector<Edit> edits) {
   edits.push_back(kOnTwo);

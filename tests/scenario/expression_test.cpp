@@ -42,6 +42,15 @@ TEST_CASE("comparisons, and, or and not give truths") {
   CHECK(!evaluate("not (1 < 2 and 2 < 3)").truth());
 }
 
+TEST_CASE("knobs that are words are equal or not, and nothing else") {
+  CHECK(evaluate("A.copy.memory == A.copy.memory").truth());
+  CHECK_FALSE(evaluate("A.copy.memory != A.copy.memory").truth());
+  CHECK(evaluate("A.copy.memory != A.precision").truth());
+  CHECK_THROWS_WITH(evaluate("A.copy.memory == 1"), Catch::Contains("copy.memory is a word"));
+  CHECK_THROWS_WITH(evaluate("A.copy.memory < A.precision"),
+                    Catch::Contains("copy.memory is a word"));
+}
+
 TEST_CASE("functions: min, max, abs and ratio") {
   CHECK(evaluate("min(3, 1, 2)").value == 1);
   CHECK(evaluate("max(3, 1, 2)").value == 3);

@@ -103,7 +103,8 @@ TEST_CASE("a step names the knobs that its task is done with, and they are knobs
   CHECK_THAT(error_of("kind = \"predict\"\n", "kind = \"predict\"\nknobs = [\"copy.bytes\"]\n"),
              Catch::Contains("knobs are what a step asks to turn"));
   CHECK_THAT(
-      error_of("done_when = { expect = \"ratio(A.time.h2d, B.time.h2d) < 1.5\" }",
+      error_of("done_when = { expect = \"A.copy.bytes == B.copy.bytes and ratio(A.time.h2d, "
+               "B.time.h2d) < 1.5\" }",
                "goal = { expect = \"ratio(A.time.h2d, B.time.h2d) < 1.5\", knobs = [\"steps\"] }"),
       Catch::Contains("the goal names its knobs"));
 }

@@ -89,7 +89,7 @@ TEST_CASE("a wrong solution is refused where it stands, with what to write inste
 TEST_CASE("a lesson's check carries each solution out, and knows the step unsolved before it") {
   CHECK(findings_of(with_solution(kSolution)).empty());
   CHECK_THAT(findings_of(with_solution("solution = { common.copy.bytes = \"16 MiB\" }")),
-             Contains("with its solution step vary is not done on h200-1: ratio(A.time.h2d"));
+             Contains("with its solution step vary is not done on h200-1: A.copy.bytes =="));
   CHECK_THAT(findings_of(with_solution("")), Contains("does not say how; write solution = {"));
   Lesson lesson = with_solution(kSolution);
   scenario::Step& vary = lesson.steps[6];
@@ -99,6 +99,22 @@ TEST_CASE("a lesson's check carries each solution out, and knows the step unsolv
   vary.done_expect.reset();
   vary.goal = scenario::Expression::parse("A.copy.count == 3");
   CHECK_THAT(findings_of(lesson), Contains("step vary is done before the knob is turned"));
+}
+
+TEST_CASE("what a solution turns on both sides is demanded of both") {
+  const Edit less = {
+      "done_when = { expect = \"A.copy.bytes == B.copy.bytes and ratio(A.time.h2d, B.time.h2d) < "
+      "1.5\" }",
+      "done_when = { expect = \"A.time.h2d < 20 us\" }"};
+  const auto told = [&](const std::string& solution) {
+    return findings_of(scenario::load_lesson(
+        Edited({kWithAnyKnob, less, {kSolution, "solution = { " + solution + " }"}}).file()));
+  };
+  CHECK_THAT(told("common.copy.bytes = 4096"),
+             Contains("step vary turns knobs on both sides, and is done with those of A alone on"));
+  CHECK(told("A.copy.bytes = 4096").empty());
+  // What is turned otherwise on each side is no pair.
+  CHECK(told("A.copy.bytes = 4096, B.copy.bytes = 8192").empty());
 }
 
 TEST_CASE("a side that a solution does not turn is not run again") {
