@@ -261,7 +261,7 @@ void add_loader_knobs(Table& t) {
       .into(t);
   flag("loader.persistent_workers", false)
       .pytorch("persistent_workers")
-      .help("the workers are there from an epoch before: they need not start")
+      .help("the workers start once and stay; without it each epoch starts them anew")
       .into(t);
   flag("loader.shuffle", false).pytorch("shuffle").help("a new order each epoch").into(t);
   flag("loader.drop_last", true)
