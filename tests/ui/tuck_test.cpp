@@ -327,6 +327,21 @@ TEST_CASE("the GPU's lanes of both sides are in sight when a result is opened", 
   }
 }
 
+TEST_CASE("beside the map of the whole run the GPU's lanes are in sight as well", "[slow]") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  walk_to_result(*driver, "small-model-cpu-wins");
+  // All lanes fit, but for the map, which comes with the part of the run that a step shows.
+  for (int i = 0; i < 5 && driver->workspace().lesson()->step().id != "why"; ++i) {
+    if (driver->app().can("lesson.skip")) driver->app().run("lesson.skip");
+    driver->settle();
+    driver->app().run("lesson.next");
+    driver->settle();
+  }
+  REQUIRE(driver->workspace().lesson()->step().id == "why");
+  CHECK(shown(*driver, "B", "host main") >= 20);
+  CHECK(shown(*driver, "B", "stream 7") >= 20);
+}
+
 TEST_CASE("the lanes that are away come with a click on their number, and go with another") {
   REQUIRE_DRIVER(driver, 1366, 768);
   walk_to_result(*driver, "num-workers");

@@ -53,7 +53,7 @@ Canvas make_canvas(const Theme& theme, const TimelineInput& input, const Timelin
   const bool has_path = std::ranges::any_of(input.sides, &TimelineSide::chain);
   const float full = has_path ? size.y : std::max(input.full_height, size.y);
   const float room = full - theme.size.axis;
-  if (!lanes_fit(theme, input, state, room))
+  if (!lanes_fit(theme, input, state, minimap.shown ? room - minimap.tall : room))
     canvas.tucks = tucks_for(theme, input, state, room - minimap.tall);
   canvas.tucks.resize(input.sides.size());
   const bool tucked = std::ranges::any_of(canvas.tucks, &Tuck::any);
