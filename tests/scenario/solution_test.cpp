@@ -105,7 +105,7 @@ TEST_CASE("what a solution turns on both sides is demanded of both") {
   const Edit less = {
       "done_when = { expect = \"A.copy.bytes == B.copy.bytes and ratio(A.time.h2d, B.time.h2d) < "
       "1.5\" }",
-      "done_when = { expect = \"A.time.h2d < 20 us\" }"};
+      "done_when = { expect = \"A.time.h2d < 100 us\" }"};
   const auto told = [&](const std::string& solution) {
     return findings_of(scenario::load_lesson(
         Edited({kWithAnyKnob, less, {kSolution, "solution = { " + solution + " }"}}).file()));
