@@ -10,6 +10,7 @@
 #include "analysis/by_correlation.h"
 #include "analysis/copy_steps.h"
 #include "analysis/lane_kinds.h"
+#include "analysis/launched_work.h"
 #include "analysis/steady_steps.h"
 #include "analysis/step_marks.h"
 #include "analysis/stream_order.h"
@@ -22,38 +23,6 @@ namespace {
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
-
-// When the GPU was done with what the host had launched by some time. Of several ranks the one that
-// has the marks: others may be far ahead of it, or behind.
-class LaunchedWork {
- public:
-  LaunchedWork(const trace::Trace& trace, std::int32_t rank) {
-    const std::vector<LaneKind> kinds = lane_kinds(trace);
-    const bool one_of_several = trace::ranks_of(trace).size() > 1;
-    ByCorrelation<Nanos> calls(trace, std::numeric_limits<Nanos>::min());
-    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-      if (span.correlation == 0 || kinds[span.lane] != LaneKind::kHostThread) return;
-      if (!one_of_several || trace.lanes()[span.lane].rank == rank)
-        calls.add(span.correlation, span.start);
-    });
-    trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-      if (!trace::is_gpu_work(span.category)) return;
-      if (const Nanos* call = calls.find(span.correlation)) done_.emplace_back(*call, span.end());
-    });
-    if (!std::is_sorted(done_.begin(), done_.end())) std::sort(done_.begin(), done_.end());
-    for (std::size_t i = 1; i < done_.size(); ++i)
-      done_[i].second = std::max(done_[i].second, done_[i - 1].second);
-  }
-
-  // `time`, or the end of the work launched before it if that is later.
-  Nanos done_after(Nanos time) const {
-    const auto next = std::lower_bound(done_.begin(), done_.end(), std::pair{time, Nanos{0}});
-    return next == done_.begin() ? time : std::max(time, std::prev(next)->second);
-  }
-
- private:
-  std::vector<std::pair<Nanos, Nanos>> done_;  // by the launch: the end of it and all before it
-};
 
 // When the host first launched what is never done; past all times where there is no such thing.
 Nanos first_endless_call(const trace::Trace& trace) {

@@ -19,8 +19,8 @@ struct Measured {
 
   // The measured steps and their work; the whole trace where there are no steps. A host that runs
   // ahead begins a step while the GPU is still at the one before: the window begins, and ends, once
-  // all GPU work launched before the step's mark is done (of several ranks: by the rank that has
-  // the mark), or at the mark if that is later. A step whose work is never done is none.
+  // all GPU work launched before the step's mark, recorded or not, is done (of several ranks: that
+  // of the rank that has the mark), or at the mark if later. One never done with is no step.
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks

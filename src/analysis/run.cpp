@@ -11,6 +11,7 @@
 #include "analysis/host_caveat.h"
 #include "analysis/loader_caveat.h"
 #include "analysis/rank_caveat.h"
+#include "analysis/step_caveat.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "host/interpreter.h"
@@ -96,6 +97,11 @@ std::string dropped_words(const trace::Trace& trace) {
                      trace.dropped()[0].reason);
 }
 
+void add_sentence(std::string& sentences, const std::string& more) {
+  if (!sentences.empty() && !more.empty()) sentences += ". ";
+  sentences += more;
+}
+
 // What follows from the facts; `whole`: of gather_whole_facts.
 void state(Run& run, Facts facts, bool whole) {
   run.facts = std::move(facts);
@@ -107,6 +113,7 @@ void state(Run& run, Facts facts, bool whole) {
   if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
   if (run.caveat.empty() && !run.ending && !run.program)
     run.caveat = host_caveat(run.facts.measured);
+  if (!run.program) add_sentence(run.caveat, step_caveat(run.facts.measured));
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time, nor an epoch's.
   if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))

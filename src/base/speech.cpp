@@ -69,6 +69,8 @@ std::string Speech::say_name(std::string_view english) const {
   std::vector<std::string> numbers;
   const auto found = words.find(numberless(english, numbers));
   if (found != words.end()) return with_numbers(found->second, numbers);
+  if (const std::size_t stop = english.find(". "); stop != english.npos)
+    return say_name(english.substr(0, stop)) + ". " + say_name(english.substr(stop + 2));
   const std::size_t comma = english.find(", ");
   if (comma == english.npos) return std::string(english);
   return say_name(english.substr(0, comma)) + ", " + say_name(english.substr(comma + 2));
