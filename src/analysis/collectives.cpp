@@ -66,13 +66,14 @@ class Calls {
 };
 
 // As PyTorch's profiler names them; variants of one kind share its name ("_allgather_base",
-// "allreduce_coalesced").
+// "allreduce_coalesced"). In an all-to-all a rank sends as many of its bytes as in an all-gather,
+// all but its own part (nccl-tests: doc/PERFORMANCE.md).
 std::optional<CollectiveKind> kind_of(std::string_view operation) {
   const auto has = [&](std::string_view name) {
     return operation.find(name) != std::string_view::npos;
   };
   if (has("allreduce")) return CollectiveKind::kAllReduce;
-  if (has("allgather")) return CollectiveKind::kAllGather;
+  if (has("allgather") || has("all_to_all") || has("alltoall")) return CollectiveKind::kAllGather;
   if (has("reduce_scatter")) return CollectiveKind::kReduceScatter;
   if (has("broadcast")) return CollectiveKind::kBroadcast;
   if (has("reduce")) return CollectiveKind::kReduce;
@@ -80,11 +81,14 @@ std::optional<CollectiveKind> kind_of(std::string_view operation) {
   return std::nullopt;
 }
 
-// Bytes of an element, by PyTorch's name of the type; 0: not known.
+// Bytes of an element, by PyTorch's name of the type (c10/core/ScalarType.h); 0: not known.
 std::int64_t size_of(std::string_view type) {
   constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
-      {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
-      {"Int", 4},   {"Byte", 1}, {"Char", 1},     {"Bool", 1}};
+      {"Float", 4},  {"Half", 2},        {"BFloat16", 2},     {"Double", 8},
+      {"Long", 8},   {"Int", 4},         {"Short", 2},        {"Byte", 1},
+      {"Char", 1},   {"Bool", 1},        {"UInt16", 2},       {"UInt32", 4},
+      {"UInt64", 8}, {"ComplexHalf", 4}, {"ComplexFloat", 8}, {"ComplexDouble", 16}};
+  if (type.starts_with("Float8_")) return 1;  // Float8_e4m3fn, Float8_e5m2 and others
   for (const auto& [name, bytes] : kSizes)
     if (name == type) return bytes;
   return 0;
@@ -174,7 +178,8 @@ struct Moved {
 
 // Nothing where the trace does not tell.
 std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, const CollectiveWay& way) {
-  if (collective.group_size == 1) return Moved{};  // nothing to move
+  const bool is_barrier = collective.operation.find("barrier") != std::string::npos;
+  if (collective.group_size == 1 || is_barrier) return Moved{};  // nothing to move
   const std::optional<CollectiveKind> kind = kind_of(collective.operation);
   const auto element = static_cast<double>(size_of(collective.type));
   if (!kind || element == 0 || collective.group_size < 1) return std::nullopt;
@@ -295,7 +300,6 @@ CollectiveTimes collective_times(const Measured& measured) {
   std::vector<Interval> intervals, at_work;
   std::map<std::int32_t, Nanos> waits;  // by GPU
   Sent sent;
-  bool all_known = true;
   std::optional<std::int32_t>
       gpu;  // the first that takes part: a rank's own trace has one, of any number
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
@@ -308,21 +312,19 @@ CollectiveTimes collective_times(const Measured& measured) {
     if (!collective) return;
     const auto moved = moved_by(*collective, way_of(trace, span));
     if (moved) sent.add(lane, moved->sent);
-    all_known &= moved.has_value();
     const bool is_first = lane.device == gpu.value_or(lane.device);
     if (moved && links.are_told_by(lane, is_first))
       times.network_bytes += links.to_other_nodes(*collective, moved->sent);
     if (!is_first) return;
     gpu = lane.device;
-    intervals.push_back({begun.of(span), span.end()});
     at_work.push_back({span.start, span.end()});
     ++times.count;
+    if (!moved || moved->bytes <= 0) return;  // a barrier waits
+    intervals.push_back({begun.of(span), span.end()});
     times.work_of_all += span.duration;
-    if (moved) add(times, *moved, *collective, links);
+    add(times, *moved, *collective, links);
   });
   times.wire_bytes = sent.most();
-  if (!all_known)
-    times.bytes = times.bus_bytes = times.wire_bytes = times.network_bytes = times.on_links = 0;
   for (const auto& [device, wait] : waits) times.longest_wait = std::max(times.longest_wait, wait);
   times.intervals = IntervalSet(std::move(intervals));
   times.at_work = IntervalSet(std::move(at_work));

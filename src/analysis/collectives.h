@@ -9,11 +9,11 @@
 namespace trainscope::analysis {
 
 struct CollectiveTimes {
-  // From the call to the completion of each, or from when the work that it waited for was done: of
-  // one GPU, since all take part.
+  // Of those of which the trace tells what they moved, and of one GPU, since all take part: from
+  // the call to the completion, or from when the work that it waited for was done.
   IntervalSet intervals;
-  IntervalSet at_work;  // once the last rank was there
-  // All 0 where the trace does not tell of some collective what it moved.
+  IntervalSet at_work;  // once the last rank was there: of all
+  // Likewise without those of which the trace does not tell what they moved.
   double bytes = 0;       // of the buffers
   double bus_bytes = 0;   // times the traffic factor of each (nccl-tests: doc/PERFORMANCE.md)
   double wire_bytes = 0;  // of the GPU that sent most
@@ -21,7 +21,7 @@ struct CollectiveTimes {
   // each sends as much as this GPU's.
   double network_bytes = 0;
   // The nanoseconds that links at their full rate would need for what the GPU sent, of collectives
-  // of several nodes the network; and those that each collective was at work, added up.
+  // of several nodes the network; and those that each of these was at work, added up.
   double on_links = 0;
   Nanos work_of_all = 0;
   // Whether the trace tells who waited. PyTorch's profiler has waiting within the collective.

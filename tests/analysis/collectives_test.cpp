@@ -1,6 +1,7 @@
 #include "analysis/collectives.h"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "analysis/run.h"
 #include "support/config.h"
@@ -10,26 +11,41 @@ using namespace trainscope;
 
 namespace {
 
-// One collective of four ranks, 1,000 elements and 10 us.
-analysis::CollectiveTimes of(const char* operation, const char* type,
-                             const char* kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL") {
+constexpr const char* kKernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+// Of four ranks, 1,000 elements and 10 us.
+struct Collective {
+  const char* operation;
+  const char* type;
+};
+
+analysis::CollectiveTimes of(const std::vector<Collective>& collectives,
+                             const char* kernel = kKernel) {
   trace::Trace trace{trace::Origin{}};
   trace::Lane lane;
   lane.kind = trace::LaneKind::kStream;
   lane.device = 3;  // of a rank's own trace
-  trace::CollectiveDetail detail;
-  detail.operation = operation;
-  detail.type = type;
-  detail.elements_in = detail.elements_out = 1000;
-  detail.group_size = 4;
   trace::Span span;
   span.duration = 10'000;
   span.category = trace::Category::kCollective;
   span.lane = trace.add_lane(lane);
   span.name = trace.intern(kernel);
-  span.detail = trace.add_detail(detail);
-  trace.add_span(span);
+  for (const Collective& one : collectives) {
+    trace::CollectiveDetail detail;
+    detail.operation = one.operation;
+    detail.type = one.type;
+    detail.elements_in = detail.elements_out = 1000;
+    detail.group_size = 4;
+    span.detail = trace.add_detail(detail);
+    trace.add_span(span);
+    span.start += span.duration;
+  }
   return analysis::collective_times(analysis::measure_whole(trace, nullptr, nullptr));
+}
+
+analysis::CollectiveTimes of(const char* operation, const char* type,
+                             const char* kernel = kKernel) {
+  return of({{operation, type}}, kernel);
 }
 
 }  // namespace
@@ -39,6 +55,9 @@ TEST_CASE("a collective moves as many bytes as its elements have, whatever its t
   CHECK(of("allreduce", "Half").bytes == 2000);
   CHECK(of("allreduce", "BFloat16").bytes == 2000);
   CHECK(of("allreduce", "Long").bytes == 8000);
+  CHECK(of("allreduce", "Short").bytes == 2000);
+  CHECK(of("_allgather_base", "Float8_e4m3fn").bytes == 1000);
+  CHECK(of("_allgather_base", "Float8_e5m2").bytes == 1000);
 }
 
 TEST_CASE("the traffic factor is the operation's, under each of its names") {
@@ -46,16 +65,30 @@ TEST_CASE("the traffic factor is the operation's, under each of its names") {
   CHECK(of("_allgather_base", "Float").bus_bytes == Approx(4000 * 0.75));
   CHECK(of("_reduce_scatter_base", "Float").bus_bytes == Approx(4000 * 0.75));
   CHECK(of("broadcast", "Float").bus_bytes == 4000);
+  for (const char* all_to_all : {"all_to_all", "all_to_allv", "alltoall_base"})
+    CHECK(of(all_to_all, "Float").bus_bytes == Approx(4000 * 0.75));
   CHECK(of("allreduce", "Float", "ncclDevKernel_AllReduce_Sum_f32_NVLS").wire_bytes ==
         Approx(4000 * 1.25));
 }
 
 TEST_CASE("where a trace does not tell what was moved, nothing is said of it") {
-  for (const auto& one : {of("allreduce", "Quint4x2"), of("all_to_all", "Float")}) {
+  for (const auto& one : {of("allreduce", "Quint4x2"), of("coalesced", "Float")}) {
     CHECK(one.count == 1);
     CHECK(one.bytes == 0);
     CHECK(one.bus_bytes == 0);
     CHECK(one.wire_bytes == 0);
+  }
+}
+
+TEST_CASE("what is told of some collectives is said, whatever else there is") {
+  const auto sum = of("allreduce", "Float");
+  for (const Collective& other : {Collective{"coalesced", "Float"}, {"barrier", "Byte"}}) {
+    CAPTURE(other.operation);
+    const auto both = of({{"allreduce", "Float"}, other});
+    CHECK(both.count == 2);
+    CHECK(both.bytes == sum.bytes);
+    CHECK(both.wire_bytes == sum.wire_bytes);
+    CHECK(both.intervals.length() == sum.intervals.length());
   }
 }
 
