@@ -54,25 +54,30 @@ constexpr std::pair<std::string_view, EventKind> kCats[] = {
     {"trace", EventKind::kRecord},
 };
 
-// Calls that return once the device is done; with and without "Async" they differ only in this.
+// Calls that return once the device is done, beside copies.
 constexpr std::string_view kHoldingCalls[] = {
     "StreamSynchronize", "DeviceSynchronize", "EventSynchronize",
-    "CtxSynchronize",    "ThreadSynchronize", "Memcpy",
-    "Memcpy2D",          "Memcpy3D",          "MemcpyToSymbol",
-    "MemcpyFromSymbol",  "MemcpyHtoD",        "MemcpyDtoH",
-    "MemcpyDtoD",        "MemcpyPeer",
+    "CtxSynchronize",    "ThreadSynchronize",
 };
 
+}  // namespace
+
+// Copies do unless they are called asynchronous: hipMemcpyWithStream waits for its stream (HIP:
+// "Memory Management", hipMemcpyWithStream).
 bool is_holding_call(std::string_view name) {
   // "cudaMemcpy_v3020", "cuMemcpyHtoD_v2", "cudaStreamSynchronize_ptsz": the version is not the
   // call.
   name = name.substr(0, name.find('_'));
-  for (const std::string_view maker : {"cuda"sv, "cu"sv, "hip"sv, "musa"sv})
-    if (name.starts_with(maker) &&
-        std::ranges::find(kHoldingCalls, name.substr(maker.size())) != std::end(kHoldingCalls))
-      return true;
+  for (const std::string_view maker : {"cuda"sv, "cu"sv, "hip"sv, "musa"sv}) {
+    if (!name.starts_with(maker)) continue;
+    const std::string_view call = name.substr(maker.size());
+    if (call.starts_with("Memcpy") && !contains(call, "Async")) return true;
+    if (std::ranges::find(kHoldingCalls, call) != std::end(kHoldingCalls)) return true;
+  }
   return false;
 }
+
+namespace {
 
 Phase phase_of(std::string_view name) {
   if (name.starts_with("Optimizer.step")) return Phase::kOptimizer;

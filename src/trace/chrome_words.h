@@ -56,6 +56,10 @@ struct NameFacts {
 };
 NameFacts name_facts(std::string_view name);
 
+// Whether a call of the CUDA runtime or driver, or of another maker's, holds its thread by its name
+// alone: it synchronises, or it is a copy that is not called asynchronous.
+bool is_holding_call(std::string_view name);
+
 // The category of an event of this kind and name, before phases are known.
 Category plain_category(EventKind kind, const NameFacts& facts);
 // What a host span of this kind and name waited for, where that alone tells it.

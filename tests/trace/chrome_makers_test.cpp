@@ -41,3 +41,19 @@ TEST_CASE("copies on Intel's GPUs have their directions") {
   CHECK(category("Memcpy D2M") == Category::kCopyD2H);
   CHECK(category("Memcpy D2D (DEVICE -> DEVICE)") == Category::kCopyD2D);
 }
+
+TEST_CASE("a copy that AMD's runtime waits for holds its host, an asynchronous one does not") {
+  const auto category = [](const char* call) {
+    const auto trace = events(fmt::format(
+        R"({{"ph": "X", "cat": "cuda_runtime", "name": "{}", "pid": 1, "tid": 1, "ts": 9,)"
+        R"( "dur": 3, "args": {{"correlation": 5}}}})",
+        call));
+    REQUIRE(trace->spans().size() == 1);
+    return trace->spans()[0].category;
+  };
+  for (const char* call :
+       {"hipMemcpyWithStream", "hipMemcpy", "cudaMemcpy2D_v3020", "cuMemcpyDtoH_v2"})
+    CHECK(category(call) == Category::kHeld);
+  for (const char* call : {"hipMemcpyAsync", "cuMemcpyDtoHAsync_v2", "cudaMemcpyBatchAsync"})
+    CHECK(category(call) == Category::kHostApi);
+}

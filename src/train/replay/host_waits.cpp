@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/median.h"
+#include "trace/chrome_words.h"
 
 namespace trainscope::train {
 namespace {
@@ -140,8 +141,8 @@ std::optional<HostWaits::Target> HostWaits::own_copy(std::string_view name,
   if (is_from_pageable(last)) return Target{Wait::kTurn, last, turn_of(last), true, false};
   const trace::Detail* detail = trace_.detail(work);
   const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
-  const bool holds = work.category != trace::Category::kCopyD2D && has_word(name, "Memcpy") &&
-                     (!has_word(name, "Async") || has_word(name, "WithStream"));
+  const bool holds =
+      work.category != trace::Category::kCopyD2D && trace::chrome::is_holding_call(name);
   if (!copy || (copy->to != trace::Memory::kPageable && !holds)) return std::nullopt;
   return Target{Wait::kWork, last, work.end(), false, true};
 }
