@@ -34,7 +34,9 @@ void add_replay_knobs(std::vector<Knob>& t) {
       .into(t);
   flag("replay.non_blocking", false)
       .pytorch("pin_memory, non_blocking")
-      .help("copies from pageable memory no longer hold the host")
+      .help(
+          "copies from pageable memory no longer hold the host, and take what pinned ones of the "
+          "trace do, or of the machine's link")
       .into(t);
   flag("replay.synchronise", true)
       .pytorch(".item(), torch.cuda.synchronize()")

@@ -20,6 +20,7 @@
 #include "train/replay/host_silence.h"
 #include "train/replay/host_tracks.h"
 #include "train/replay/host_waits.h"
+#include "train/replay/pinned_copies.h"
 #include "train/replay/product_names.h"
 #include "train/replay/waits_of_ranks.h"
 #include "train/writer.h"
@@ -70,6 +71,7 @@ class ReplayWriter {
         changed_(speeds_of(config)),
         left_out_{config.flag("replay.non_blocking"), !config.flag("replay.synchronise")},
         rank_(static_cast<int>(config.whole("replay.rank"))),
+        pinned_(*trace, machine_of(config)),
         silence_(*trace),
         tracks_(host_tracks(*trace)),
         work_(device_work(std::move(trace), tracks_)),
@@ -115,6 +117,7 @@ class ReplayWriter {
   Speeds changed_;
   LeftOut left_out_;
   int rank_ = -1;  // that the change is of; below 0: every one
+  PinnedCopies pinned_;
   HostSilence silence_;
   std::vector<HostTrack> tracks_;
   DeviceWork work_;
@@ -323,7 +326,10 @@ void ReplayWriter::hasten_works() {
   const std::vector<Nanos> waits = waits_of_ranks(program_.recording);
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (!changes(program_.streams[works[i].stream].rank)) continue;
-    const double speed = speed_of(trace_, trace_.spans()[works[i].span], changed_);
+    const trace::Span& span = trace_.spans()[works[i].span];
+    if (left_out_.staging && is_from_pageable(trace_, span))
+      works[i].duration = pinned_.time_of(span);
+    const double speed = speed_of(trace_, span, changed_);
     works[i].duration = waits[i] + faster(works[i].duration - waits[i], speed);
   }
 }
