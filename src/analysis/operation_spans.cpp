@@ -1,6 +1,9 @@
 #include "analysis/operation_spans.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include "analysis/by_correlation.h"
@@ -66,6 +69,41 @@ void take_from_open(const trace::Trace& trace, const trace::Span& span,
   }
 }
 
+// The calls of each host thread that gives the device work, by their beginnings.
+std::map<trace::LaneId, std::vector<Interval>> calls_of_launchers(
+    const trace::Trace& trace, const OperationSpans& spans, const ByCorrelation<Nanos>& launched) {
+  std::map<trace::LaneId, std::vector<Interval>> calls;
+  std::set<trace::LaneId> launchers;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId) {
+    if (!spans.is_host_call(span)) return;
+    calls[span.lane].push_back({span.start, span.end()});
+    if (is_joined_call(span) && launched.find(span.correlation)) launchers.insert(span.lane);
+  });
+  std::erase_if(calls, [&](const auto& one) { return !launchers.contains(one.first); });
+  for (auto& [lane, of_lane] : calls) std::ranges::sort(of_lane, {}, &Interval::start);
+  return calls;
+}
+
+// Python's loss.backward(): where it is recorded, as by with_stack=True, it is around autograd's
+// work, which is another thread's.
+bool waits_for_autograd(std::string_view name) {
+  return name.find("run_backward") != name.npos;
+}
+
+// From the first call of another thread within a span to the last.
+Nanos worked_by_others(const trace::Trace& trace, const trace::Span& span,
+                       const std::map<trace::LaneId, std::vector<Interval>>& calls) {
+  Interval worked{span.end(), span.start};
+  for (const auto& [lane, of_lane] : calls) {
+    if (lane == span.lane || trace.lanes()[lane].rank != trace.lanes()[span.lane].rank) continue;
+    auto call = std::ranges::lower_bound(of_lane, span.start, {}, &Interval::start);
+    for (; call != of_lane.end() && call->start < span.end(); ++call)
+      worked = {std::min(worked.start, call->start),
+                std::max(worked.end, std::min(call->end, span.end()))};
+  }
+  return std::max<Nanos>(worked.end - worked.start, 0);
+}
+
 }  // namespace
 
 OperationSpans::OperationSpans(const Measured& measured)
@@ -107,6 +145,24 @@ bool OperationSpans::is_host_call(const trace::Span& span) const {
          is_call_of_runtime(measured_.trace->name(span));
 }
 
+namespace {
+
+// What autograd's thread does meanwhile is no time of the thread that waits for it.
+void leave_to_autograd(const trace::Trace& trace, const OperationSpans& spans,
+                       const ByCorrelation<Nanos>& launched, std::vector<CallUse>& uses) {
+  std::vector<SpanId> waits;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, SpanId id) {
+    if (spans.is_host_call(span) && waits_for_autograd(trace.name(span))) waits.push_back(id);
+  });
+  if (waits.empty()) return;
+  const auto calls = calls_of_launchers(trace, spans, launched);
+  for (const SpanId id : waits)
+    uses[id].self =
+        std::max<Nanos>(uses[id].self - worked_by_others(trace, trace.spans()[id], calls), 0);
+}
+
+}  // namespace
+
 std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& spans) {
   const trace::Trace& trace = *measured.trace;
   ByCorrelation<Nanos> launched = launched_by_calls(trace, spans, Which::kAll);
@@ -140,6 +196,7 @@ std::vector<CallUse> call_uses(const Measured& measured, const OperationSpans& s
     }
     launched.set(span.correlation, 0);
   }
+  leave_to_autograd(trace, spans, kernels, uses);
   return uses;
 }
 

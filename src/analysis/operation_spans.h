@@ -30,7 +30,7 @@ class OperationSpans {
 // As PyTorch's profiler tells of an operator: "Self CPU", "CUDA total" and "Self CUDA". Work of the
 // GPU that runs beside other work counts in full.
 struct CallUse {
-  Nanos self = 0;          // without the calls that it makes
+  Nanos self = 0;          // without the calls that it makes, and autograd's that it waits for
   Nanos held = 0;          // of that, waiting, where a wait is a span within the call
   Nanos gpu = 0;           // of what it launches, itself or by the calls that it makes
   Nanos self_gpu = 0;      // of an operator: what it launches by calls of the CUDA runtime alone

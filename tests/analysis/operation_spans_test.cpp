@@ -55,6 +55,21 @@ TEST_CASE("kernels that a call launches are told from its copies") {
   CHECK(uses[both].self_kernels == 100);
 }
 
+TEST_CASE("what autograd's thread does is no time of the thread that waits for it") {
+  Made made(kImported);
+  const auto autograd = made.lane(trace::LaneKind::kHostThread);
+  const auto wait =
+      made.add(made.host, "<built-in method run_backward of torch._C._EngineBase object at 0x7f>",
+               0, 100, Category::kHostWork);
+  const auto first = made.add(autograd, "evaluate_function", 10, 40, Category::kHostWork);
+  made.add(autograd, "cudaLaunchKernel", 20, 30, Category::kHostApi, 1);
+  made.add(autograd, "evaluate_function", 60, 90, Category::kHostWork);
+  made.kernel(50, 150, 1);
+  const auto uses = made.uses();
+  CHECK(uses[wait].self == 10 + 10);
+  CHECK(uses[first].self == 20);
+}
+
 TEST_CASE("a call's own time is without the calls within it, its GPU time with theirs") {
   Made made(kSimulated);
   const auto launch = made.call(10, 20, Category::kHostApi, 1);  // not in the order of their starts
