@@ -197,8 +197,9 @@ std::string numbered_linkers(std::string_view name) {
 }
 
 // "gemm<float, 4>": with all template arguments, without their namespaces; a frame of Python's with
-// its folder.
+// its folder; a copy with its memories, "Memcpy HtoD (Pinned -> Device)".
 std::string templated_name(std::string_view name) {
+  if (name.starts_with("Memcpy ")) return std::string(name);
   if (!python_frame(name).empty()) return std::string(name);
   if (is_linkers(name)) return numbered_linkers(name);
   const std::string text = without_clutter(name);

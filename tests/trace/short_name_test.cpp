@@ -111,6 +111,11 @@ TEST_CASE("names that would read alike keep their template arguments") {
                                           "relu",
                                           "bn_bw_1C11_kernel_new<float, float2, 512, true, 1>",
                                           "vectorized_elementwise_kernel<MulFunctor>"});
+  const std::string pageable = "Memcpy HtoD (Pageable -> Device)",
+                    pinned = "Memcpy HtoD (Pinned -> Device)",
+                    back = "Memcpy DtoH (Device -> Pinned)";
+  CHECK(distinct_names({pageable, pinned, back}) ==
+        std::vector<std::string>{pageable, pinned, "Memcpy DtoH"});
   CHECK(distinct_names({"aten::add", "prim::add"}) == std::vector<std::string>{"add", "add"});
 }
 
