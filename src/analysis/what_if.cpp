@@ -5,21 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 
 #include "analysis/measured.h"
+#include "analysis/recorded_operators.h"
 #include "analysis/trials.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "train/build.h"
 #include "train/replay/rank_loads.h"
 #include "train/replay/replay_program.h"
+#include "train/replay/waits_of_ranks.h"
 
 namespace trainscope::analysis {
 namespace {
 
+constexpr const char* kNoCommunication = "replay.communication_speed=1000";
+
 struct Question {
   const char* words;
   const char* setting;
+  const char* without_operators = nullptr;  // what is said where the trace has none
 };
 
 // What is worth asking of a run, one thing at a time.
@@ -28,11 +34,11 @@ constexpr std::array kQuestions{
              "replay.batches_ready=true"},
     Question{"The host costs nothing, as a CUDA graph has it", "replay.host_speed=1000"},
     Question{"The host is twice as fast (torch.compile, fewer and larger operators)",
-             "replay.host_speed=2"},
+             "replay.host_speed=2", "The host is twice as fast"},
     Question{"Kernels are twice as fast", "replay.kernel_speed=2"},
     Question{"Matrix products, convolutions and attention are twice as fast (BF16, channels_last)",
              "replay.product_speed=2"},
-    Question{"Communication is hidden, or gone", "replay.communication_speed=1000"},
+    Question{"Communication is hidden, or gone", kNoCommunication},
     Question{"Communication is twice as fast (a faster link, half the bytes)",
              "replay.communication_speed=2"},
     Question{"Copies come from pinned memory, non_blocking", "replay.non_blocking=true"},
@@ -87,6 +93,26 @@ class Asker {
       result_.changes.push_back({std::move(words), std::move(settings), time});
   }
 
+  // Of the measured steps, the part that their slowest rank waits for ranks whose traces are not
+  // here, at least: replays keep it.
+  double kept_waits() const {
+    const Measured& measured = run_.facts.measured;
+    const program::Program program = train::replay_program(config_, run_.trace);
+    const std::vector<Nanos> waits = train::waits_of_ranks(program.recording);
+    std::map<std::int32_t, Nanos> by_rank;
+    for (const program::Stream& stream : program.streams) by_rank[stream.rank];
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const program::RecordedWork& work = program.recording.works[i];
+      const Nanos end = run_.trace->spans()[work.span].end();
+      if (end > measured.window.start && end <= measured.window.end)
+        by_rank[program.streams[work.stream].rank] += waits[i];
+    }
+    const auto least =
+        std::ranges::min_element(by_rank, {}, [](const auto& one) { return one.second; });
+    const auto whole = static_cast<double>(measured.window.end - measured.window.start);
+    return least == by_rank.end() || whole <= 0 ? 0 : static_cast<double>(least->second) / whole;
+  }
+
   // What the rank that the others wait for does in more time than they do.
   void ask_of_late(std::int32_t rank) {
     const std::string whose = fmt::format("Rank {}, which the others wait for: ", rank);
@@ -120,9 +146,24 @@ class Asker {
   WhatIf result_;
 };
 
+std::string kept_words(double share) {
+  constexpr double kLeast = 0.01;
+  return share < kLeast
+             ? ""
+             : fmt::format("; waits for ranks that are not here stay, {:.0f} % of the time",
+                           100 * share);
+}
+
 WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
   Asker asker(run, recorded, stopped);
-  for (const Question& question : kQuestions) asker.ask(question.words, {question.setting});
+  const bool has_operators = analysis::has_operators(*run.trace);
+  for (const Question& question : kQuestions) {
+    const bool other_words = question.without_operators && !has_operators;
+    std::string words = other_words ? question.without_operators : question.words;
+    if (question.setting == std::string_view(kNoCommunication))
+      words += kept_words(asker.kept_waits());
+    asker.ask(std::move(words), {question.setting});
+  }
   if (recorded.rank >= 0) asker.ask_of_late(recorded.rank);
   return asker.result();
 }
