@@ -184,9 +184,11 @@ std::vector<Finding> largest_parts(const Run& run, double whole, double per, con
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     return std::pair(a.gain, a.nanos) > std::pair(b.gain, b.nanos);
   });
+  // What no replay makes shorter is hidden; but copies with nothing beside them are not.
   if (!findings.empty() && findings.front().gain > 0)
     std::erase_if(findings, [&](const Finding& one) {
-      return one.gain <= 0 && gains.are_replayed(one.part) && one.share < kMostOfIt;
+      return one.gain <= 0 && gains.are_replayed(one.part) && one.share < kMostOfIt &&
+             one.part != Part::kExposedCopy;
     });
   const auto kernels = std::ranges::find(findings, Part::kCompute, &Finding::part);
   if (kernels != findings.end() && kernels != findings.begin()) findings.erase(kernels);

@@ -15,6 +15,7 @@
 #include "analysis/operations.h"
 #include "analysis/profiler_words.h"
 #include "analysis/rank_caveat.h"
+#include "analysis/recorded_operators.h"
 #include "analysis/runtime_calls.h"
 #include "base/units.h"
 
@@ -123,14 +124,6 @@ bool lacks_ranks(const Run& run) {
   return !run.program && analysis::lacks_ranks(*run.trace);
 }
 
-bool has_host(const trace::Trace& trace) {
-  bool found = false;
-  trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
-    found |= lane.kind == trace::LaneKind::kHostThread;
-  });
-  return found;
-}
-
 // "; the optimizer's take 6.04 ms, and the host is only 378 us ahead": what else an eye is to be
 // kept on where kernels take the time.
 std::string beside_limits(const Run& run, const Speech& speech) {
@@ -147,6 +140,14 @@ std::string beside_limits(const Run& run, const Speech& speech) {
   return words;
 }
 
+// Next to all of the time is the kernels'.
+bool hardly_waits(const Run& run) {
+  constexpr double kHardly = 0.05;
+  double whole = 0;
+  for (const Nanos time : run.facts.partition.time) whole += static_cast<double>(time);
+  return whole - static_cast<double>(run.facts.partition[Part::kCompute]) < kHardly * whole;
+}
+
 std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
   const auto share = [&](const char* metric) { return value_of(run.metrics, metric).value_or(0); };
   const double compute = share("bound.compute"), memory = share("bound.memory"),
@@ -157,8 +158,8 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
         run, speech, [](const OperationRow::Figures& call) { return call.self_kernels; });
     advice = speech.say(longest.empty() ? "Look under Operations which kernels take it."
                                         : "Look under Operations for the rest.");
-    return longest.empty() ? speech.say("work, no waiting")
-                           : told(speech, "longest for {}", longest);
+    if (!longest.empty()) return told(speech, "longest for {}", longest);
+    return hardly_waits(run) ? speech.say("work, no waiting") : "";
   }
   if (overhead >= compute && overhead >= memory) {
     advice = idle_units_advice(run, speech);
@@ -215,7 +216,7 @@ void explain_launches(const Run& run, Finding& finding, double per, const Speech
     finding = *by_call;
     return;
   }
-  if (!has_host(*run.trace)) {
+  if (!run.program && !has_operators(*run.trace)) {
     finding.why = speech.say("nothing tells what the host did meanwhile");
     finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
     return;
