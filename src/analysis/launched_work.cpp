@@ -54,13 +54,14 @@ LaunchedWork::LaunchedWork(const trace::Trace& trace, std::int32_t rank)
 void LaunchedWork::add_earlier(const trace::Trace& trace,
                                const std::vector<trace::SpanId>& without_call) {
   const Nanos first_of_all = std::ranges::min(first_of_lane_);
+  const Nanos last_of_all = std::ranges::max(launched_, {}, &Launched::start).start;
   std::set<trace::NameId> later;
   for (const trace::SpanId id : without_call) {
     const Span& span = trace.spans()[id];
     const Nanos first = first_of_lane_[span.lane];
     if (span.start < (first == kNever ? first_of_all : first))
       earlier_.push_back(id);
-    else
+    else if (span.start < last_of_all)
       later.insert(span.name);
   }
   std::erase_if(earlier_, [&](trace::SpanId id) { return later.contains(trace.spans()[id].name); });

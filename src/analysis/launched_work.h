@@ -23,8 +23,8 @@ class LaunchedWork {
 
   // Work launched before a profiler began to record, so that the trace lacks the call: of its
   // stream it begins before all work that has one. What is of a name that is launched without a
-  // call later, too, is none: its calls are of a kind that was not recorded. It was launched before
-  // all times of the trace.
+  // call later, too, before the last work that has one, is none: its calls are of a kind that was
+  // not recorded. It was launched before all times of the trace.
   const std::vector<trace::SpanId>& earlier() const { return earlier_; }
 
  private:

@@ -30,8 +30,10 @@ std::string step_caveat(const Measured& measured) {
   if (trace.origin().kind != trace::OriginKind::kImported || measured.steps == 0) return "";
   const std::size_t count = kernels_of_earlier_steps(trace);
   if (count == 1)
-    return "1 kernel at its beginning was launched before it was recorded, and is of no step: the "
-           "first is timed from its end";
+    return fmt::format(
+        "{} kernel at its beginning was launched before it was recorded, and is of no step: the "
+        "first is timed from its end",
+        count);
   if (count > 1)
     return fmt::format(
         "{} kernels at its beginning were launched before it was recorded, and are of no step: the "

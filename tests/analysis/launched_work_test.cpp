@@ -28,8 +28,8 @@ class Recorded {
         thread_(made_.lane(LaneKind::kHostThread)),
         stream_(made_.lane(LaneKind::kStream, 0)) {}
 
-  // Launched before the profiler began to record.
-  void run_earlier(const char* name, Nanos duration) {
+  // Launched before the profiler began to record, or after it ended.
+  void run_unrecorded(const char* name, Nanos duration) {
     made_.add(stream_, name, gpu_, gpu_ + duration, Category::kKernel, ++correlation_);
     gpu_ += duration;
   }
@@ -68,7 +68,7 @@ Nanos step_of(const analysis::Measured& measured) {
 TEST_CASE("steps of a GPU that lags behind its host take as long however many are recorded") {
   for (const int steps : {2, 5, 10}) {
     Recorded recorded;
-    for (int i = 0; i < 4; ++i) recorded.run_earlier("gemm", 5000);
+    for (int i = 0; i < 4; ++i) recorded.run_unrecorded("gemm", 5000);
     for (int i = 0; i < steps; ++i) recorded.step(0, 10'000, {5000, 5000});
     CAPTURE(steps);
     const analysis::Measured measured = recorded.measured();
@@ -81,10 +81,20 @@ TEST_CASE("steps of a GPU that lags behind its host take as long however many ar
   }
 }
 
+TEST_CASE("work that is launched behind the last step does not hide that of earlier ones") {
+  Recorded recorded;
+  for (int i = 0; i < 4; ++i) recorded.run_unrecorded("gemm", 5000);
+  for (int i = 0; i < 3; ++i) recorded.step(0, 10'000, {5000, 5000});
+  recorded.run_unrecorded("gemm", 5000);
+  const analysis::Measured measured = recorded.measured();
+  CHECK(measured.window.start == 20'000);
+  CHECK(measured.window.end == 50'000);
+}
+
 TEST_CASE("how many kernels were launched before the recording is said") {
   Recorded one, several, none;
-  one.run_earlier("gemm", 5000);
-  for (int i = 0; i < 7; ++i) several.run_earlier("gemm", 5000);
+  one.run_unrecorded("gemm", 5000);
+  for (int i = 0; i < 7; ++i) several.run_unrecorded("gemm", 5000);
   for (Recorded* recorded : {&one, &several, &none}) recorded->step(0, 10'000, {9000});
   CHECK(analysis::step_caveat(one.measured()).starts_with("1 kernel at its beginning"));
   CHECK(analysis::step_caveat(several.measured()).starts_with("7 kernels at its beginning"));

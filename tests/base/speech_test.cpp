@@ -25,6 +25,7 @@ TEST_CASE("a name's numbers stay where its words have them, and its parts are sa
   CHECK(german.say_name("link GPU 0 to GPU 12") == "GPU 0 nach GPU 12");
   CHECK(german.say_name("H2D copy engine") == "Kopiereinheit H2D");
   CHECK(german.say_name("stream 24, NCCL, rank 3") == "Stream 24, NCCL, Rang 3");
+  CHECK(german.say_name("stream 7. rank 3, NCCL") == "Stream 7. Rang 3, NCCL");
   CHECK(german.say_name("thread 5 (python)") == "thread 5 (python)");
   CHECK(german.say_name("") == "");
   CHECK(Speech().say_name("stream 7") == "stream 7");
