@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -146,12 +147,13 @@ class Asker {
   WhatIf result_;
 };
 
-std::string kept_words(double share) {
+std::string words_without_communication(const char* words, double kept) {
   constexpr double kLeast = 0.01;
-  return share < kLeast
-             ? ""
-             : fmt::format("; waits for ranks that are not here stay, {:.0f} % of the time",
-                           100 * share);
+  return kept < kLeast ? words
+                       : fmt::format(
+                             "Communication is hidden, or gone; waits for ranks that are not here "
+                             "stay, {} % of the time",
+                             std::lround(100 * kept));
 }
 
 WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
@@ -161,7 +163,7 @@ WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
     const bool other_words = question.without_operators && !has_operators;
     std::string words = other_words ? question.without_operators : question.words;
     if (question.setting == std::string_view(kNoCommunication))
-      words += kept_words(asker.kept_waits());
+      words = words_without_communication(question.words, asker.kept_waits());
     asker.ask(std::move(words), {question.setting});
   }
   if (recorded.rank >= 0) asker.ask_of_late(recorded.rank);

@@ -150,6 +150,7 @@ TEST_CASE("a host that is in no recorded call is said to be there") {
     const auto work = add(stream, at + 5'000, 10'000, trace::Category::kKernel, "kernel", i + 1);
     trace.add_flow({call, work, trace::FlowKind::kLaunch});
   }
+  add(host, 300'000, 1'000, trace::Category::kHostWork, "aten::mm", 0);
   Run run;
   run.label = "A";
   run.trace = shared;

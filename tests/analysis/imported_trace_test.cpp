@@ -252,6 +252,8 @@ TEST_CASE(
                 event("kernel", "sgemm", 7, 50 * i + 42, 4, joined + ", " + on_gpu) +
                 (i < 19 ? "," : "");
   }
+  CHECK_THAT(first(imported(folder, launches)).advice, Catch::Contains("ProfilerActivity.CPU"));
+  launches += "," + event("cpu_op", "aten::mm", 101, 49, 1);
   CHECK_THAT(first(imported(folder, launches)).advice, Catch::Contains("CUDA graphs"));
   const std::string sum =
       event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 7, 0, 100,
