@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/collective_caveat.h"
 #include "analysis/stream_order.h"
 #include "machine/topology.h"
 #include "sim/collectives/collective_model.h"
@@ -237,6 +238,10 @@ CollectiveWay way_of(const trace::Trace& trace, const Span& span) {
   else if (simulated && has("_LL"))
     way.protocol = "LL";
   return way;
+}
+
+bool is_told(const trace::CollectiveDetail& collective) {
+  return moved_by(collective, {}).has_value();
 }
 
 std::int64_t bytes_of(const trace::CollectiveDetail& collective) {

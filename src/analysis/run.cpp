@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "analysis/chunk_caveat.h"
+#include "analysis/collective_caveat.h"
 #include "analysis/gpu_caveat.h"
 #include "analysis/host_caveat.h"
 #include "analysis/loader_caveat.h"
+#include "analysis/process_caveat.h"
 #include "analysis/rank_caveat.h"
 #include "analysis/step_caveat.h"
 #include "base/error.h"
@@ -113,7 +115,9 @@ void state(Run& run, Facts facts, bool whole) {
   if (run.caveat.empty() && !run.ending && !run.program) run.caveat = rank_caveat(*run.trace);
   if (run.caveat.empty() && !run.ending && !run.program)
     run.caveat = host_caveat(run.facts.measured);
-  if (!run.program) add_sentence(run.caveat, step_caveat(run.facts.measured));
+  if (!run.program)
+    for (const auto caveat : {process_caveat, step_caveat, collective_caveat})
+      add_sentence(run.caveat, caveat(run.facts.measured));
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time, nor an epoch's.
   if (run.ending && std::holds_alternative<sim::Deadlock>(*run.ending))

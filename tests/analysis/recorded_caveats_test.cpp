@@ -1,0 +1,83 @@
+// What a profiler's trace does not tell, said of traces that are made by hand.
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "analysis/collective_caveat.h"
+#include "analysis/process_caveat.h"
+#include "analysis/what_if.h"
+#include "support/made_trace.h"
+
+using namespace trainscope;
+using test::MadeTrace;
+using trace::Category;
+using trace::LaneKind;
+
+namespace {
+
+analysis::Measured measured(const MadeTrace& made) {
+  return analysis::measure(made.trace, nullptr, nullptr);
+}
+
+void add_collective(MadeTrace& made, trace::LaneId stream, const char* operation, Nanos start,
+                    Nanos end, std::uint32_t correlation = 0) {
+  trace::CollectiveDetail detail;
+  detail.operation = operation;
+  detail.type = "Float";
+  detail.elements_in = detail.elements_out = 1000;
+  detail.group_size = 4;
+  trace::Span span;
+  span.lane = stream;
+  span.name = made.trace.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  span.start = start;
+  span.duration = end - start;
+  span.category = Category::kCollective;
+  span.correlation = correlation;
+  span.detail = made.trace.add_detail(detail);
+  made.trace.add_span(span);
+}
+
+}  // namespace
+
+TEST_CASE("a process that drives several GPUs is said to, with the one that does least") {
+  MadeTrace made(trace::OriginKind::kImported);
+  made.add(made.lane(LaneKind::kStream, 0), "gemm", 0, 1000, Category::kKernel);
+  CHECK(analysis::process_caveat(measured(made)).empty());
+  made.add(made.lane(LaneKind::kStream, 1), "gemm", 0, 500, Category::kKernel);
+  CHECK(analysis::process_caveat(measured(made)) ==
+        "Times are those of all 2 GPUs together; the one that does least, GPU 1, is at work for "
+        "50 % of them");
+}
+
+TEST_CASE("collectives of which nothing is known are counted") {
+  MadeTrace made(trace::OriginKind::kImported);
+  const trace::LaneId stream = made.lane(LaneKind::kStream, 0);
+  add_collective(made, stream, "allreduce", 0, 100);
+  add_collective(made, stream, "barrier", 200, 300);
+  CHECK(analysis::collective_caveat(measured(made)).empty());
+  for (const Nanos start : {400, 600, 800})
+    add_collective(made, stream, "coalesced", start, start + 100);
+  CHECK(analysis::collective_caveat(measured(made)).starts_with("Of 3 of the measured"));
+}
+
+// Two collectives alike of one rank of four: what the longer one takes beyond the other is wait.
+TEST_CASE("without communication a rank alone still waits for the others, and that is said") {
+  const auto made = std::make_shared<MadeTrace>(trace::OriginKind::kImported);
+  const trace::LaneId thread = made->lane(LaneKind::kHostThread),
+                      stream = made->lane(LaneKind::kStream, 0);
+  const auto add = [&](Nanos start, Nanos end, std::uint32_t number) {
+    made->add(thread, "cudaLaunchKernelExC", start, start + 10'000, Category::kHostApi, number);
+    add_collective(*made, stream, "allreduce", start + 20'000, end, number);
+  };
+  add(0, 320'000, 1);
+  add(320'000, 1'000'000, 2);
+  analysis::Run run;
+  run.trace = std::shared_ptr<const trace::Trace>(made, &made->trace);
+  analysis::analyse(run);
+  const auto asked = analysis::what_if(run);
+  REQUIRE(asked);
+  REQUIRE(!asked->changes.empty());
+  // 660 us against 300.
+  CHECK(asked->changes.front().words ==
+        "Communication is hidden, or gone; waits for ranks that are not here stay, 36 % of the "
+        "time");
+}
