@@ -452,9 +452,24 @@ struct Remedy {
   std::string settings;  // empty: none that could be tried
 };
 
+// What a validation keeps that nobody needs.
+std::vector<Remedy> remedies_of_validation(const Run& run, const Speech& speech) {
+  std::vector<Remedy> all;
+  if (!run.program || run.config.whole("validation.batches") == 0) return all;
+  if (!run.config.flag("validation.no_grad"))
+    all.push_back({speech.say("torch.no_grad() around the validation, which keeps the graph of "
+                              "each batch without it (validation.no_grad)"),
+                   "validation.no_grad=true"});
+  if (run.config.word("validation.keep") != "item")
+    all.push_back({speech.say("loss.item() in the validation's list, which keeps tensors on the "
+                              "GPU (validation.keep)"),
+                   "validation.keep=item"});
+  return all;
+}
+
 // What makes room in the GPU that the run lacks.
 std::vector<Remedy> remedies(const Run& run, const Speech& speech) {
-  std::vector<Remedy> all;
+  std::vector<Remedy> all = remedies_of_validation(run, speech);
   if (!run.program || run.config.whole("batch_size") > 1)
     all.push_back(
         {speech.say("a smaller batch, with more micro-batches to an update where that matters"),

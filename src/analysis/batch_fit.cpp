@@ -28,7 +28,7 @@ class Batches {
   Batches(const program::Config& config, const machine::Machine& machine,
           const std::function<bool()>& stopped)
       : config_(config), machine_(machine), stopped_(stopped) {
-    config_.set("steps", std::min(kSteps, config.whole("steps")));
+    config_.set("steps", std::min(steps_of(config), config.whole("steps")));
     config_.set("loop.evaluate", false);
   }
 
@@ -53,6 +53,13 @@ class Batches {
   }
 
  private:
+  // A validation is one of them, and what it leaves adds up over all that a run has.
+  static std::int64_t steps_of(const program::Config& config) {
+    if (config.whole("validation.batches") == 0) return kSteps;
+    const bool adds_up = config.word("validation.keep") != "item";
+    return adds_up ? config.whole("steps") : std::max(kSteps, config.whole("validation.every"));
+  }
+
   program::Program program_of(std::int64_t batch) {
     if (stopped_()) throw Stopped();
     config_.set("batch_size", batch);

@@ -42,21 +42,24 @@ void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
   measured.window = measured.whole;
   const RankMarks ranks = marks_by_rank(trace);
-  auto [marks, rank] = first_marks(ranks);
+  StepMarks first_rank = first_marks(ranks);
+  std::vector<Interval>& marks = first_rank.marks;
   const Nanos endless = first_endless_call(trace);
   std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
   if (marks.empty()) return;
-  const LaunchedWork launched(trace, rank);
+  const LaunchedWork launched(trace, first_rank.rank);
   const Nanos first = launched.done_after(marks.front().start);
   if (launched.done_after(marks.back().end) <= first) return;  // marks of no length
   const std::size_t skipped =
       first_measured_step(trace, measured.program, ranks, marks.size(), warmup);
-  measured.first_step = static_cast<int>(skipped);
-  measured.steps = static_cast<int>(marks.size() - skipped);
-  measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(skipped), marks.end());
+  const StepRun run = undisturbed(marks, skipped, validations(trace, first_rank));
+  measured.first_step = static_cast<int>(run.first);
+  measured.steps = static_cast<int>(run.end - run.first);
+  measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(run.first),
+                        marks.begin() + static_cast<std::ptrdiff_t>(run.end));
   measured.marks_of_ranks = marks_within(ranks, measured.marks);
-  measured.window = {launched.done_after(marks[skipped].start),
-                     launched.done_after(marks.back().end)};
+  measured.window = {launched.done_after(measured.marks.front().start),
+                     launched.done_after(measured.marks.back().end)};
 }
 
 // Copies are seen on the copy engines where the trace has them, else on the streams.
@@ -283,11 +286,16 @@ Measured measure_whole(const trace::Trace& trace, const program::Program* progra
 }
 
 std::vector<StepWindow> step_windows(const trace::Trace& trace) {
-  const auto [marks, rank] = first_marks(marks_by_rank(trace));
-  const LaunchedWork launched(trace, rank);
+  const StepMarks first_rank = first_marks(marks_by_rank(trace));
+  const std::vector<Interval>& marks = first_rank.marks;
+  const std::vector<Interval> apart = validations(trace, first_rank);
+  const LaunchedWork launched(trace, first_rank.rank);
   std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < marks.size(); ++i) {
-    const Nanos end = i + 1 < marks.size() ? marks[i + 1].start : marks[i].end;
+    const auto next = std::ranges::lower_bound(apart, marks[i].end, {}, &Interval::start);
+    const bool joins =
+        i + 1 < marks.size() && (next == apart.end() || next->start >= marks[i + 1].start);
+    const Nanos end = joins ? marks[i + 1].start : marks[i].end;
     windows.push_back({marks[i], {launched.done_after(marks[i].start), launched.done_after(end)}});
   }
   return windows;

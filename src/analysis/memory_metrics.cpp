@@ -2,6 +2,7 @@
 
 #include "analysis/memory_counters.h"
 #include "analysis/metric_rows.h"
+#include "analysis/validating.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -11,6 +12,27 @@ Nanos end_of_warmup(const Measured& measured) {
   const int warm = warmup_steps(*measured.trace, measured.program);
   if (measured.first_step <= warm) return measured.window.start;
   return step_windows(*measured.trace)[static_cast<std::size_t>(warm)].window.start;
+}
+
+// Where the program validates between steps, the rise is that of the steps that are measured.
+Nanos begin_of_rise(const Facts& facts) {
+  return validates(*facts.measured.trace) ? facts.measured.window.start
+                                          : end_of_warmup(facts.measured);
+}
+
+void add_validating(Table& t) {
+  t.add("memory.peak_validating", "B", "peak allocated, validating",
+        "most memory in live tensors while the loop validates between two steps",
+        [](const Facts& f) {
+          const auto found = validating(*f.measured.trace);
+          return found ? found->peak : Answer();
+        });
+  t.add("memory.left_by_validation", "B", "left by a validation",
+        "how much more memory is in live tensors behind a validation than before it, in the mean",
+        [](const Facts& f) {
+          const auto found = validating(*f.measured.trace);
+          return found ? found->left : Answer();
+        });
 }
 
 // What one role has of device memory at its peak.
@@ -55,7 +77,7 @@ void add_memory(Table& t) {
         "how far memory in live tensors rises above its least, in the steps after the warm-up",
         [](const Facts& f) {
           const Measured& measured = f.measured;
-          return Answer(memory_rise(*measured.trace, end_of_warmup(measured), measured.window.end));
+          return Answer(memory_rise(*measured.trace, begin_of_rise(f), measured.window.end));
         });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
         [](const Facts& f) { return f.peaks.reserved; });
@@ -67,6 +89,7 @@ void add_memory(Table& t) {
         "times that the allocator found no room, gave back what it cached and tried again",
         [](const Facts& f) { return alloc_retries(*f.measured.trace); });
   add_memory_roles(t);
+  add_validating(t);
 }
 
 }  // namespace trainscope::analysis

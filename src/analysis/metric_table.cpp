@@ -7,6 +7,7 @@
 #include "analysis/copy_steps.h"
 #include "analysis/launches.h"
 #include "analysis/metric_rows.h"
+#include "analysis/validating.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -98,6 +99,12 @@ void add_times(Table& t) {
       "epochs after the warm-up, else as many steps as it takes, none shorter than a loader's "
       "workers take for a batch in the long run",
       [](const Facts& f) { return f.epoch; });
+  t.add("time.validation", "ns", "validation",
+        "a validation between two training steps, of which it is no part, by the host's clock",
+        [](const Facts& f) {
+          const auto found = validating(*f.measured.trace);
+          return found && found->time > 0 ? Answer(found->time) : Answer();
+        });
   t.add("time.forward", "ns", "forward",
         "forward kernels at work, a step; absent where most kernels' phase is not known",
         [](const Facts& f) {

@@ -56,6 +56,7 @@ std::optional<double> throughput_if_it_runs(const program::Config& config,
 program::Config on(program::Config config, int gpus) {
   config.set("steps", std::min(kSteps, config.whole("steps")));
   config.set("loop.evaluate", false);
+  config.set("validation.batches", std::int64_t{0});
   if (gpus == 1) return train::on_one_gpu(config);
   config.set("parallel.world_size", std::int64_t{gpus});
   return config;

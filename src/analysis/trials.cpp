@@ -34,6 +34,7 @@ program::Config brief(const Run& run) {
   config.set("steps", is_large ? kFewSteps : std::clamp(steps, kFewSteps, kMostSteps));
   if (program::idle_because(config, "loop.evaluate").empty())
     config.set_text("loop.evaluate=false");
+  if (config.whole("validation.batches") > 0) config.set_text("validation.batches=0");
   return config;
 }
 

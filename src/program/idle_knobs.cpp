@@ -72,7 +72,7 @@ constexpr std::array kNeeds{
     Need{"collective.expanded", "collective.algorithm", "auto|ring|tree"},
     Need{"model. memory_format attention. data. batch_size precision autocast. matmul. cudnn. "
          "scaler. optimizer. zero_grad. clip_grad_norm accumulate_steps "
-         "checkpoint. compile. loop. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
+         "checkpoint. compile. loop. validation. loader. sampler. parallel. dp. ddp. fsdp. tensor. "
          "pipeline. straggler. uneven_batches transfer.streams transfer.pin_in_loop "
          "transfer.prefetch "
          "transfer.record_stream",
@@ -106,6 +106,7 @@ constexpr std::array kNeeds{
          "scaler.enabled", "true"},
     Need{"optimizer.momentum", "optimizer.name", "sgd"},
     Need{"loop.cublas_load_ms", "loop.cold_start", "true"},
+    Need{"validation.every validation.no_grad validation.keep", "validation.batches", "", 0},
     Need{"dp.", "parallel.strategy", "dp"},
     Need{"ddp.", "parallel.strategy", "ddp|tensor|pipeline"},
     Need{"ddp.", "tensor.degree", "", 0, "parallel.strategy=tensor"},
@@ -136,8 +137,8 @@ constexpr std::array kNeeds{
     Need{"ddp.no_sync fsdp.gradient_sync", "accumulate_steps", "", 1},
     Need{"straggler.factor", "straggler.rank", "", -1},
     Need{"straggler.rank", "straggler.factor", "", 1, "", true},
-    Need{"scaler.inject_inf_at loop.item_every scaler.growth_interval", "steps", "", 0, "", true,
-         true},
+    Need{"scaler.inject_inf_at loop.item_every scaler.growth_interval validation.every", "steps",
+         "", 0, "", true, true},
     Need{"scaler.growth_factor", "scaler.growth_interval", "", 0, "", false, true},
 };
 

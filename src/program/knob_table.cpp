@@ -201,6 +201,12 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")
       .into(t);
+  choice("loop.keep_losses", "none")
+      .choices({"none", "item", "tensor"})
+      .help(
+          "what the loop appends to a list in each step: nothing, losses.append(loss.item()) or "
+          "losses.append(loss)")
+      .into(t);
   flag("loop.evaluate", true)
       .pytorch("model.eval()")
       .help("after training, count the right answers on the test set, where numbers are computed")
@@ -236,6 +242,22 @@ void add_optimizer_and_loop_knobs(Table& t) {
   number("loop.cublas_load_ms", 2.435, 0, 1e5)
       .unit("ms")
       .help("how long that takes the host, with loop.cold_start")
+      .into(t);
+}
+
+void add_validation_knobs(Table& t) {
+  constexpr double kMostBatches = 10'000;
+  whole("validation.batches", 0, 0, kMostBatches)
+      .help("batches that a validation between training steps runs through; 0: there is none")
+      .into(t);
+  whole("validation.every", 1, 1, kMostSteps).help("training steps before each validation").into(t);
+  flag("validation.no_grad", true)
+      .pytorch("torch.no_grad()")
+      .help("validation runs under torch.no_grad(); else autograd keeps a graph of each batch")
+      .into(t);
+  choice("validation.keep", "item")
+      .choices({"item", "loss", "output"})
+      .help("what validation appends to a list for each batch: loss.item(), loss or the output")
       .into(t);
 }
 
@@ -362,6 +384,7 @@ void add_training_knobs(Table& t) {
 }
 
 void add_input_knobs(Table& t) {
+  add_validation_knobs(t);
   add_loader_knobs(t);
   flag("transfer.non_blocking", false)
       .pytorch("non_blocking")

@@ -171,6 +171,26 @@ void BatchFeed::deliver_test(ThreadWriter& main, std::int64_t batch) {
   }
 }
 
+BatchFeed::Apart BatchFeed::add_apart(const std::string& suffix) {
+  const std::int64_t x = program_.buffers[host_.x].elements();
+  const std::int64_t y = program_.buffers[host_.y].elements();
+  if (!host_apart_) host_apart_ = add_batch(", of validation", x, y, MemoryKind::kPageable);
+  const BatchBuffers batch{add_input("x" + suffix, x, read_type_, MemoryKind::kDevice),
+                           add_input("y" + suffix, y, ElementType::kInt64, MemoryKind::kDevice)};
+  const Cast cast = add_cast(batch.x);
+  return {batch, cast.operation, cast.wide};
+}
+
+void BatchFeed::deliver_apart(ThreadWriter& main, const Apart& apart, std::int64_t batch,
+                              std::uint16_t next, std::uint16_t copy) {
+  main.at(next);
+  if (loader_) loader_->next_of_another(main);
+  if (settings_.computes) main.add(program::LoadBatch{host_apart_->x, host_apart_->y, batch, true});
+  main.at(copy);
+  move(main, host_apart_->x, apart.batch.x, {apart.wide, apart.cast}, {0, true, true});
+  move(main, host_apart_->y, apart.batch.y, {}, {0, true, true});
+}
+
 void BatchFeed::fetch(ThreadWriter& main, std::int64_t batch) {
   next(main, batch);
   copies(main, batch);

@@ -46,6 +46,17 @@ class BatchFeed {
   // A batch of the test set.
   void deliver_test(ThreadWriter& main, std::int64_t batch);
 
+  // A batch that lies beside those of training, on the device, and what brings it there.
+  struct Apart {
+    BatchBuffers batch;
+    program::Index cast = program::kNoIndex;  // operation that casts x, where it is cast,
+    program::Index wide = program::kNoIndex;  // of what is copied
+  };
+  Apart add_apart(const std::string& suffix);
+  // Loads it, as a loader of its own does, in `next`; copies it from there, in `copy`.
+  void deliver_apart(ThreadWriter& main, const Apart& apart, std::int64_t batch, std::uint16_t next,
+                     std::uint16_t copy);
+
  private:
   // What is copied where the model reads another type, and the kernel that casts it.
   struct Cast {
@@ -89,6 +100,7 @@ class BatchFeed {
   program::ElementType type_ = program::ElementType::kFp32;       // of what is copied
   program::ElementType read_type_ = program::ElementType::kFp32;  // and of what the model reads
   BatchBuffers host_, short_host_;
+  std::optional<BatchBuffers> host_apart_;
   std::vector<BatchBuffers> batches_;
   std::vector<Cast> casts_;          // of each of them
   std::vector<BatchBuffers> named_;  // tensors on the device: as many as take turns

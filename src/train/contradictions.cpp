@@ -80,8 +80,8 @@ void refuse_with_fsdp(const program::Config& config) {
 void refuse_with_pipeline(const program::Config& config) {
   if (config.word("parallel.strategy") != "pipeline") return;
   refuse_unbuilt(config, {"clip_grad_norm", "scaler.enabled", "accumulate_steps", "loop.item_every",
-                          "transfer.prefetch", "transfer.streams", "data.location",
-                          "data.image_sizes", "uneven_batches", "model.detach"});
+                          "loop.keep_losses", "transfer.prefetch", "transfer.streams",
+                          "data.location", "data.image_sizes", "uneven_batches", "model.detach"});
   if (config.word("zero_grad.when") == "never")
     throw InputError(
         "zero_grad.when = never beside parallel.strategy = pipeline divides the gradients of "
@@ -130,6 +130,27 @@ void refuse_with_rnn(const program::Config& config) {
           "{} is not built for model.name = rnn; leave it out, or set model.dtype instead", knob));
 }
 
+// A validation has launches, batches and a loader of its own.
+void refuse_with_validation(const program::Config& config) {
+  if (config.whole("validation.batches") == 0) return;
+  const std::string& strategy = config.word("parallel.strategy");
+  if (strategy != "none" && strategy != "ddp")
+    throw InputError(
+        fmt::format("validation.batches is not built for parallel.strategy = {}; set it to 0, or "
+                    "parallel.strategy = ddp",
+                    strategy));
+  if (config.word("device") == "cpu")
+    throw InputError("validation.batches is built for the GPU; set it to 0, or device = cuda");
+  for (const char* knob : {"compile.fuse", "compile.cuda_graph", "data.image_sizes"})
+    if (is_changed(config, knob))
+      throw InputError(
+          fmt::format("{} is not built beside validation.batches; set one of the two back", knob));
+  if (config.word("data.location") == "device")
+    throw InputError(
+        "data.location = device is not built beside validation.batches, whose batches are loaded; "
+        "set one of the two back");
+}
+
 }  // namespace
 
 bool is_changed(const program::Config& config, std::string_view knob) {
@@ -152,6 +173,7 @@ void refuse_what_contradicts(const program::Config& config) {
   refuse_with_pipeline(config);
   refuse_with_tensor_parallel(config);
   refuse_with_rnn(config);
+  refuse_with_validation(config);
   if (config.whole("data.image_sizes") > 1) refuse_resizing(config);
   if (config.whole("accumulate_steps") > 1 && config.flag("transfer.prefetch"))
     throw InputError(

@@ -31,7 +31,8 @@ bool ListedRun::shows_epochs() const {
 }
 
 bool ListedRun::counts() const {
-  return settings.item_every > 1 || !settings.infinities.empty();
+  const bool validates = settings.validation.batches > 0 && settings.validation.every > 1;
+  return settings.item_every > 1 || !settings.infinities.empty() || validates;
 }
 
 std::string ListedRun::batches() const {

@@ -19,4 +19,26 @@ void ListingPart::write_zero_grad() {
                                      python(config_.flag("zero_grad.set_to_none"))));
 }
 
+std::vector<std::string> ListingPart::contexts_of_forward() const {
+  std::vector<std::string> contexts;
+  if (settings_.precision.autocast != program::ElementType::kFp32)
+    contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
+                                   torch_name(settings_.precision.autocast)));
+  // Left to itself PyTorch takes a fused kernel where it has one, so the choice is always
+  // written.
+  const std::string& kernel = config_.word("attention.kernel");
+  const bool chosen = kernel == "math" || kernel == "flash";
+  if (chosen && settings_.data.shape.tokens > 0)
+    contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})", kernel != "flash" ? "MATH"
+                                                                 : settings_.has_flash
+                                                                     ? "FLASH_ATTENTION"
+                                                                     : "EFFICIENT_ATTENTION"));
+  return contexts;
+}
+
+std::string ListingPart::loss_line() const {
+  return settings_.data.shape.tokens > 0 ? "loss = F.cross_entropy(out.flatten(0, 1), y.flatten())"
+                                         : "loss = F.cross_entropy(out, y)";
+}
+
 }  // namespace trainscope::train

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "program/listing.h"
 #include "train/listed_run.h"
@@ -23,6 +24,9 @@ class ListingPart {
   // Returns the line's number.
   std::uint16_t add(const std::string& line);
   void write_zero_grad();
+  // What a forward and its loss stand under: `with` these.
+  std::vector<std::string> contexts_of_forward() const;
+  std::string loss_line() const;
 
   ListingText& text_;
   TrainLines& lines_;

@@ -73,13 +73,15 @@ void Loader::add_worker(program::Program& program, std::int64_t worker) {
 }
 
 void Loader::load(ThreadWriter& writer, std::int64_t batch) const {
-  const std::string number = std::to_string(batch);
-  const std::int64_t samples = settings_.samples_of(batch);
+  load(writer, settings_.samples_of(batch), "batch " + std::to_string(batch));
+}
+
+void Loader::load(ThreadWriter& writer, std::int64_t samples, const std::string& what) const {
   if (sample_bytes_ > 0)
-    writer.add(program::DiskRead{sample_bytes_ * samples, samples}, "read batch " + number);
+    writer.add(program::DiskRead{sample_bytes_ * samples, samples}, "read " + what);
   const double share = static_cast<double>(samples) / static_cast<double>(settings_.batch);
   const Nanos work = std::llround(static_cast<double>(load_ns_) * share);
-  writer.add(program::HostWork{work, true}, "load batch " + number);
+  writer.add(program::HostWork{work, true}, "load " + what);
 }
 
 void Loader::pin(ThreadWriter& writer, std::int64_t batch) const {
@@ -121,6 +123,11 @@ void Loader::next(ThreadWriter& main, std::int64_t batch) const {
   main.add(program::Take{ready_, batch});
   const std::int64_t following = batch + outstanding();
   if (following < settings_.epoch_end(batch)) hand_out(main, following);
+}
+
+void Loader::next_of_another(ThreadWriter& main) const {
+  main.add(program::FrameworkCall{}, "next(loader)");
+  load(main, settings_.batch, "validation batch");
 }
 
 }  // namespace trainscope::train

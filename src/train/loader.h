@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "program/config.h"
 #include "program/program.h"
@@ -24,10 +25,14 @@ class Loader {
   // `next(loader)` for one batch.
   void begin(ThreadWriter& main, std::int64_t batch) const;
   void next(ThreadWriter& main, std::int64_t batch) const;
+  // `next(loader)` of another loader over samples alike, which has no workers and pins nothing:
+  // the training thread loads a whole batch.
+  void next_of_another(ThreadWriter& main) const;
 
  private:
   void add_worker(program::Program& program, std::int64_t worker);
   void load(ThreadWriter& writer, std::int64_t batch) const;
+  void load(ThreadWriter& writer, std::int64_t samples, const std::string& what) const;
   void pin(ThreadWriter& writer, std::int64_t batch) const;
   void add_pin_thread(program::Program& program);
   std::int64_t outstanding() const { return workers_ * prefetch_; }

@@ -71,23 +71,6 @@ class StepListing : ListingPart {
     if (settings_.image_sizes > 1) lines_.resize = add("x = F.interpolate(x, size=next(sizes))");
   }
 
-  std::vector<std::string> contexts_of_forward() const {
-    std::vector<std::string> contexts;
-    if (settings_.precision.autocast != program::ElementType::kFp32)
-      contexts.push_back(fmt::format("torch.autocast(\"cuda\", dtype={})",
-                                     torch_name(settings_.precision.autocast)));
-    // Left to itself PyTorch takes a fused kernel where it has one, so the choice is always
-    // written.
-    const std::string& kernel = config_.word("attention.kernel");
-    const bool chosen = kernel == "math" || kernel == "flash";
-    if (chosen && settings_.data.shape.tokens > 0)
-      contexts.push_back(fmt::format("sdpa_kernel(SDPBackend.{})", kernel != "flash" ? "MATH"
-                                                                   : settings_.has_flash
-                                                                       ? "FLASH_ATTENTION"
-                                                                       : "EFFICIENT_ATTENTION"));
-    return contexts;
-  }
-
   void write_forward() {
     const std::vector<std::string> contexts = contexts_of_forward();
     if (!contexts.empty()) add(fmt::format("with {}:", fmt::join(contexts, ", ")));
@@ -101,10 +84,7 @@ class StepListing : ListingPart {
       return;
     }
     lines_.forward = add("out = model(x)");
-    lines_.loss =
-        add(settings_.data.shape.tokens > 0
-                ? fmt::format("loss = F.cross_entropy(out.flatten(0, 1), y.flatten()){}", divided)
-                : fmt::format("loss = F.cross_entropy(out, y){}", divided));
+    lines_.loss = add(loss_line() + divided);
     text_.indent -= !contexts.empty();
   }
 
@@ -169,9 +149,18 @@ class StepListing : ListingPart {
     const std::int64_t every = settings_.item_every;
     if (every > 1) add(fmt::format("if step % {} == {}:", every, every - 1));
     if (every > 0) lines_.item = add(fmt::format("{}print(loss.item())", every > 1 ? "    " : ""));
+    if (settings_.keeps_numbers || settings_.keeps_losses)
+      lines_.keep_loss =
+          add(settings_.keeps_numbers ? "losses.append(loss.item())" : "losses.append(loss)");
     if (config_.flag("loop.sync_timing") && !settings_.on_cpu)
       lines_.sync = add("torch.cuda.synchronize()");
     if (lines_.timer_start) lines_.timer_stop = add("print(time.perf_counter() - start)");
+    const Validation& validation = settings_.validation;
+    if (validation.batches > 0)
+      lines_.validate =
+          add(validation.every > 1 ? fmt::format("if step % {0} == {1}: validate()",
+                                                 validation.every, validation.every - 1)
+                                   : "validate()");
   }
 };
 

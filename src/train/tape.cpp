@@ -49,7 +49,7 @@ ModelBuffers add_model_buffers(program::Program& program, const Graph& graph, El
 Plan plan_training(program::Program& program, const Graph& graph, const ModelBuffers& model,
                    PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options) {
   Tape tape(program, graph, model, buffers, batch, options);
-  tape.forward(true);
+  tape.forward(true, true);
   tape.loss();
   tape.scale_loss();
   tape.backward();
@@ -60,7 +60,7 @@ Plan plan_replica(program::Program& program, const Graph& graph, const ModelBuff
                   PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
                   bool computes_loss) {
   Tape tape(program, graph, model, buffers, batch, options);
-  tape.forward(true);
+  tape.forward(true, true);
   if (computes_loss) {
     tape.loss();
     tape.backward_of_loss();
@@ -75,7 +75,7 @@ Plan plan_stage(program::Program& program, const Graph& graph, const ModelBuffer
                 StageEnds ends) {
   Tape tape(program, graph, model, buffers, batch, options);
   if (!ends.is_first) tape.expect_gradient();
-  tape.forward(true);
+  tape.forward(true, true);
   if (ends.is_last) {
     tape.loss();
     tape.backward();
@@ -120,7 +120,7 @@ Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelB
   forward.compile.fuse = options.compile.fuse;
   if (forward.compile.fuse) forward.pieces = options.pieces;
   Tape tape(program, graph, model, buffers, batch, forward);
-  tape.forward(false);
+  tape.forward(false, false);
   tape.count_correct(correct);
   return tape.finish();
 }

@@ -176,4 +176,18 @@ Plan plan_evaluation(program::Program& program, const Graph& graph, const ModelB
                      PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options,
                      program::Index correct);
 
+// model.eval(): forward and loss, and no backward. What names hold is not freed by the plan: the
+// output, the loss, and, where autograd keeps the graph (`records`: without torch.no_grad()), what
+// a backward would read, which lives as long as the tensor whose graph it is
+// (docs.pytorch.org/docs/stable/notes/autograd.html, "Saved tensors"). Measured with PyTorch 2.11
+// by torch.autograd.graph.saved_tensors_hooks: tests/golden/kept_graphs.py.
+struct ValidationPlan {
+  Plan plan;                                    // its output, too
+  std::vector<program::Index> graph_of_output;  // the batch may be among them
+  std::vector<program::Index> graph_of_loss;    // besides the output's
+};
+ValidationPlan plan_validation(program::Program& program, const Graph& graph,
+                               const ModelBuffers& model, PlanBuffers& buffers,
+                               const BatchBuffers& batch, const TapeOptions& options, bool records);
+
 }  // namespace trainscope::train

@@ -73,12 +73,12 @@ Tape::Tape(program::Program& program, const Graph& graph, const ModelBuffers& mo
   targets_ = add_var(targets);
 }
 
-void Tape::forward(bool training) {
+void Tape::forward(bool training, bool records) {
   list_ = &plan_.forward;
   if (options_.compile.cuda_graph) vars_[0].buffer = static_copy(vars_[0].buffer, "x");
   for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
     if (!options_.pieces.empty()) piece_ = options_.pieces[i];
-    run_layer(graph_.layers[i], training);
+    run_layer(graph_.layers[i], training, records);
   }
   block_ = PlannedLaunch::kNotTheModel;
   piece_ = PlannedLaunch::kNotCompiled;
@@ -126,6 +126,8 @@ Plan Tape::finish() {
   // `out` and `loss` are variables of the loop: they live as long as its body.
   std::vector<Index> kept{vars_[graph_.logits].buffer};
   if (plan_.loss_value != kNoIndex) kept.push_back(plan_.loss_value);
+  if (keeps_weight_copies_)
+    for (const VarId copy : weight_copies_) kept.push_back(vars_[copy].buffer);
   if (options_.compile.fuse)
     fuse(program_, plan_, {own_.begin(), own_.end()}, kept, first_operation_);
   plan_lifetimes(program_, own_, kept,
@@ -175,13 +177,13 @@ ElementType Tape::operation_type(const program::Function& function, ElementType 
   return tf32 ? ElementType::kTf32 : input;
 }
 
-void Tape::run_layer(const Layer& layer, bool training) {
+void Tape::run_layer(const Layer& layer, bool training, bool records) {
   if (!training && std::holds_alternative<program::Dropout>(layer.function)) {
     vars_[layer.output] = vars_[layer.inputs[0]];
     return;
   }
   block_ = layer.block;
-  recomputes_ = training && options_.checkpoint && layer.block != 0;
+  recomputes_ = records && options_.checkpoint && layer.block != 0;
   program::Function function = layer.function;
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());

@@ -21,8 +21,9 @@ class Tape {
  public:
   Tape(program::Program& program, const Graph& graph, const ModelBuffers& model,
        PlanBuffers& buffers, const BatchBuffers& batch, const TapeOptions& options);
-  // The copies that autocast made of a forward's weights do not outlive it.
-  void forward(bool training);
+  // The copies that autocast made of a forward's weights do not outlive it. `records`: autograd
+  // keeps its graph.
+  void forward(bool training, bool records);
   void loss();
   // Of a loss for each GPU.
   void mean_loss();
@@ -38,8 +39,15 @@ class Tape {
   void backward_to_input();
   // Of a stage that has others before or behind it.
   void keep_what_is_sent();
+  // autocast keeps its copies of weights until it is left, behind the last launch.
+  void keep_weight_copies() { keeps_weight_copies_ = true; }
   void count_correct(program::Index correct);
   Plan finish();
+  // The same of a plan that says which its output is.
+  Plan finish_validation() {
+    plan_.output = vars_[graph_.logits].buffer;
+    return finish();
+  }
 
  private:
   using VarId = std::uint32_t;
@@ -94,7 +102,7 @@ class Tape {
   // The type that a layer's arithmetic reads.
   program::ElementType operation_type(const program::Function& function,
                                       program::ElementType input) const;
-  void run_layer(const Layer& layer, bool training);
+  void run_layer(const Layer& layer, bool training, bool records);
   Entry::Ranks ranks_of(const Layer& layer) const;
   // A layer that works on a part of the sequence has that of its input; another the whole.
   void fit_inputs(const Layer& layer, std::vector<VarId>& inputs);
@@ -237,6 +245,7 @@ class Tape {
   int block_ = PlannedLaunch::kNotTheModel;           // of what is launched
   int piece_ = PlannedLaunch::kNotCompiled;           // the same
   bool recomputes_ = false;                           // the block that is written
+  bool keeps_weight_copies_ = false;
   int recomputed_ = 0;
   bool in_backward_ = false;
 };

@@ -5,6 +5,7 @@
 #include "train/loop_listing.h"
 #include "train/setup_listing.h"
 #include "train/step_listing.h"
+#include "train/validation_listing.h"
 
 namespace trainscope::train {
 
@@ -15,6 +16,7 @@ TrainLines write_train_listing(program::Listing& listing, const program::Config&
   ListingText text{listing};
   TrainLines lines;
   write_setup(text, lines, run);
+  write_validation(text, lines, run);
   write_loop_head(text, lines, run);
   write_step(text, lines, run);
   text.indent = 0;

@@ -49,6 +49,13 @@ struct TrainLines {
   std::uint16_t item = 0;
   std::uint16_t sync = 0;
   std::uint16_t timer_stop = 0;
+  std::uint16_t keep_loss = 0;  // appends to the list of losses
+  std::uint16_t validate = 0;   // begins a validation
+  std::uint16_t validation_next = 0;
+  std::uint16_t validation_copy = 0;
+  std::uint16_t validation_forward = 0;
+  std::uint16_t validation_loss = 0;
+  std::uint16_t validation_append = 0;
   std::uint16_t end = 0;
   std::uint16_t evaluate = 0;  // takes a batch of the test set
   std::uint16_t evaluate_copy = 0;

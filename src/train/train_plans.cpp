@@ -119,9 +119,11 @@ void TrainPlans::add_evaluation() {
   program.gauges.correct = evaluation_.correct;
 }
 
-// loss.item() comes after the plan's last launch: the loop's body gives the loss's memory back.
+// What is done with the loss comes after the plan's last launch: the loop's body gives the loss's
+// memory back.
 void TrainPlans::keep_losses() {
-  if (parts_.settings.item_every == 0) return;
+  const TrainSettings& settings = parts_.settings;
+  if (settings.item_every == 0 && !settings.keeps_numbers && !settings.keeps_losses) return;
   const auto keep = [&](Plan& plan) {
     for (auto* list : {&plan.forward, &plan.loss, &plan.scale, &plan.backward})
       for (PlannedLaunch& launch : *list)

@@ -34,6 +34,7 @@
 #include "train/train_settings.h"
 #include "train/update.h"
 #include "train/update_writer.h"
+#include "train/validation_loop.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -111,6 +112,7 @@ class TrainBuilder {
       replicas_.emplace(program_, config_, settings_);
       ddp_.emplace(program_, config_, graph_, model_, hook_order(graph_, pieces), *replicas_);
     }
+    if (settings_.validation.after(settings_.steps) > 0) add_validation();
     if (!settings_.on_cpu) add_autograd_thread();
     describe();
     write_program();
@@ -134,6 +136,19 @@ class TrainBuilder {
       model_ = add_model_buffers(program_, graph_, settings_.precision.model,
                                  settings_.on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice);
     }
+  }
+
+  void add_validation() {
+    const ValidationLoop::Parts parts{program_,
+                                      config_,
+                                      settings_,
+                                      lines_,
+                                      graph_,
+                                      model_,
+                                      *feed_,
+                                      convolutions_ ? &*convolutions_ : nullptr,
+                                      ddp_ ? &*ddp_ : nullptr};
+    validation_.emplace(parts, loss_host_);
   }
 
   // Backward runs on a thread of autograd's own, one a device (torch/csrc/autograd/engine.cpp);
@@ -247,6 +262,7 @@ class TrainBuilder {
       main.at(lines_.loop).add(program::BeginMark{}, trace::step_mark(step));
       write_step(main, autograd, step);
       main.at(lines_.loop).add(program::EndMark{});
+      if (settings_.validation.follows(step)) validation_->write(main, launch_);
       room.after(step);
       autograd_room.after(step);
     }
@@ -269,14 +285,31 @@ class TrainBuilder {
     writer_->write(main, step, (settings_.computes && has_loss) || settings_.has_scaler);
     const std::int64_t every = settings_.item_every;
     if (lines_.sleep) write_sleep(main);
-    if (every > 0 && step % every == every - 1) write_item(main, last);
-    free_loss(main, last);
+    if (every > 0 && step % every == every - 1) write_item(main.at(lines_.item), last);
+    if (lines_.keep_loss) write_keep_loss(main, last);
+    if (!settings_.keeps_losses) free_loss(main, last);
     if (lines_.sync) main.at(lines_.sync).add(program::DeviceSync{});
     if (lines_.timer_stop) main.at(lines_.timer_stop).add(program::EndMark{});
   }
 
   void free_loss(ThreadWriter& main, std::int64_t batch) const {
     if (plans_ && plans_->leaves_loss()) launch_.free(main, {plans_->of(batch).loss_value});
+  }
+
+  // losses.append(loss.item()), or the tensor: backward has freed what its graph had saved
+  // (PyTorch, tests/golden/kept_graphs.py), so it holds its own block, which the list's buffer
+  // takes over.
+  void write_keep_loss(ThreadWriter& main, std::int64_t batch) {
+    if (settings_.keeps_numbers) return write_item(main.at(lines_.keep_loss), batch);
+    if (settings_.on_cpu) return;
+    const Index loss = plans_->of(batch).loss_value;
+    program::Buffer kept = program_.buffers[loss];
+    kept.name = "a loss that is kept";
+    kept.type = program::ElementType::kBool;  // of memory alone: nothing reads it
+    program_.buffers.push_back(std::move(kept));
+    main.at(lines_.keep_loss);
+    free_loss(main, batch);
+    launch_.allocate(main, {static_cast<Index>(program_.buffers.size() - 1)});
   }
 
   void write_batch(ThreadWriter& main, ThreadWriter& autograd, std::int64_t batch) {
@@ -418,10 +451,9 @@ class TrainBuilder {
   }
 
   void write_item(ThreadWriter& main, std::int64_t batch) {
-    if (settings_.on_cpu) return main.at(lines_.item).add(program::FrameworkCall{}, "aten::item");
+    if (settings_.on_cpu) return main.add(program::FrameworkCall{}, "aten::item");
     const Index loss = plans_->of(batch).loss_value;
-    main.at(lines_.item)
-        .add(program::ReadScalar{{loss, loss_host_, program_.buffers[loss].bytes, 0}},
+    main.add(program::ReadScalar{{loss, loss_host_, program_.buffers[loss].bytes, 0}},
              "aten::item");
   }
 
@@ -476,6 +508,7 @@ class TrainBuilder {
   std::optional<TensorParallel> tensor_;
   std::optional<Pipeline> pipeline_;
   std::optional<TrainPlans> plans_;
+  std::optional<ValidationLoop> validation_;
   Index loss_host_ = 0;
   Index autograd_ = 0, backward_to_do_ = 0, backward_done_ = 0;
   bool gradients_there_ = false;

@@ -197,7 +197,20 @@ void read_step(const program::Config& config, TrainSettings& settings) {
   settings.fused = config.word("optimizer.impl") == "fused";
   settings.clip_norm = config.number("clip_grad_norm");
   settings.item_every = config.whole("loop.item_every");
+  settings.keeps_numbers = config.word("loop.keep_losses") == "item";
+  settings.keeps_losses = config.word("loop.keep_losses") == "tensor";
   settings.infinities = list_of(config.word("scaler.inject_inf_at"));
+}
+
+void read_validation(const program::Config& config, TrainSettings& settings) {
+  Validation& validation = settings.validation;
+  validation.batches = config.whole("validation.batches");
+  validation.every = config.whole("validation.every");
+  validation.no_grad = config.flag("validation.no_grad");
+  const std::string& keep = config.word("validation.keep");
+  validation.appended = keep == "loss"     ? Appended::kLoss
+                        : keep == "output" ? Appended::kOutput
+                                           : Appended::kItem;
 }
 
 // What is computed beside the simulator, unless what is parallel forbids it.
@@ -249,8 +262,10 @@ bool can_be_computed(const Graph& graph, const TrainSettings& settings) {
   constexpr double kFloat = 4;                             // bytes
   constexpr double kMost = 4.0 * (std::int64_t{1} << 30);  // bytes
   double numbers = 4.0 * static_cast<double>(graph.parameter_count());
+  // Two batches of a validation lie beside a training step's.
+  const double batches = settings.validation.batches > 0 ? 4.0 : 2.0;
   for (const std::int64_t elements : graph.values)
-    numbers += 2.0 * static_cast<double>(elements * settings.tensor_ranks);
+    numbers += batches * static_cast<double>(elements * settings.tensor_ranks);
   return kFloat * numbers * static_cast<double>(settings.ranks) <= kMost;
 }
 
@@ -277,6 +292,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   read_data(config, settings);
   read_transfer(config, settings);
   read_step(config, settings);
+  read_validation(config, settings);
   read_numbers(config, settings);
   const ModelTypes types = model_types(config, machine);
   settings.precision = types.computed;

@@ -12,6 +12,21 @@
 
 namespace trainscope::train {
 
+// What validation appends to a list for each batch: a number, or a tensor that lives as long.
+enum class Appended : std::uint8_t { kItem, kLoss, kOutput };
+
+// Between training steps: forward and loss of some batches, in model.eval().
+struct Validation {
+  std::int64_t batches = 0;  // 0: there is none
+  std::int64_t every = 1;    // training steps before each
+  bool no_grad = true;
+  Appended appended = Appended::kItem;
+
+  bool follows(std::int64_t step) const { return batches > 0 && step % every == every - 1; }
+  // How many there have been once so many steps are done.
+  std::int64_t after(std::int64_t steps) const { return batches > 0 ? steps / every : 0; }
+};
+
 struct TrainSettings {
   TrainingData data;
   std::int64_t batch = 0;
@@ -65,6 +80,9 @@ struct TrainSettings {
   bool gradients_stay = false;  // from step to step, zeroed or not
   double clip_norm = 0;         // 0: no clipping
   std::int64_t item_every = 0;
+  bool keeps_numbers = false;  // each step appends loss.item() to a list,
+  bool keeps_losses = false;   // or the loss itself
+  Validation validation;
   Precision precision;
   // Of what the optimizer updates: with FSDP the model may compute with copies in another type.
   program::ElementType parameter_type = program::ElementType::kFp32;

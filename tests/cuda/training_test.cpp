@@ -509,3 +509,17 @@ TEST_CASE("after DistributedDataParallel all ranks have the same bytes, and the 
     CHECK(device.arrived().size() >= parameters * static_cast<std::size_t>(ranks));
   }
 }
+
+TEST_CASE("a validation between steps is carried out on the device, and changes no training") {
+  const std::vector<std::string> validates{"validation.batches=3", "validation.every=2"};
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{},
+        {"validation.no_grad=false"},
+        {"validation.no_grad=false", "validation.keep=loss", "loop.keep_losses=tensor"},
+        {"validation.keep=output", "loop.keep_losses=item"}}) {
+    std::vector<std::string> settings = mlp_with(validates);
+    settings.insert(settings.end(), more.begin(), more.end());
+    check_same(settings, kFp32);
+    compare(on_device(config_of(settings), 1), on_device(config_of(kMlp), 1), 0);
+  }
+}

@@ -247,3 +247,17 @@ TEST_CASE("evaluating leaves what was trained as it is") {
   CHECK(run.trace().evaluations()[0].samples == 2000);
   CHECK(without.trace().evaluations().size() == 0);
 }
+
+TEST_CASE("a validation, and what it keeps, changes no number of the training") {
+  const Settings kNorms = with(kCnn, {"model.batch_norm=true"});
+  for (const Settings& model : {kMlp, kNorms, kDropout, with(kSpirals, {"accumulate_steps=2"})}) {
+    INFO(model[0] << " " << model.back());
+    const std::string plain = numbers_of(model);
+    for (const Settings& more :
+         {Settings{}, Settings{"validation.no_grad=false"},
+          Settings{"validation.no_grad=false", "validation.keep=output", "loop.keep_losses=tensor"},
+          Settings{"validation.keep=loss", "loop.keep_losses=item"}})
+      CHECK(numbers_of(with(with(model, {"validation.batches=3", "validation.every=2"}), more)) ==
+            plain);
+  }
+}

@@ -1,0 +1,64 @@
+#include "analysis/validating.h"
+
+#include <algorithm>
+
+#include "analysis/memory_history.h"
+#include "analysis/step_marks.h"
+
+namespace trainscope::analysis {
+namespace {
+
+std::vector<Interval> marks_of(const trace::Trace& trace) {
+  return validations(trace, first_marks(marks_by_rank(trace)));
+}
+
+double allocated_at(const MemoryHistory& history, Nanos time) {
+  const MemoryHistory::Moment* moment = history.at(time);
+  return moment ? moment->allocated : 0;
+}
+
+double peak_within(const MemoryHistory& history, const Interval& time) {
+  double peak = allocated_at(history, time.start);
+  for (const MemoryHistory::Moment& moment : history.moments())
+    if (moment.time >= time.start && moment.time <= time.end)
+      peak = std::max(peak, moment.allocated);
+  return peak;
+}
+
+// A run that is out of memory has a mark that ends with it.
+std::vector<Interval> completed(std::vector<Interval> marks, const trace::Trace& trace) {
+  std::optional<Nanos> out_of_memory;
+  trace::for_each(trace.allocator_events(), [&](const trace::AllocatorEvent& event, std::uint32_t) {
+    if (event.action == trace::AllocatorAction::kOutOfMemory) out_of_memory = event.time;
+  });
+  if (out_of_memory)
+    std::erase_if(marks, [&](const Interval& mark) { return mark.end >= *out_of_memory; });
+  return marks;
+}
+
+}  // namespace
+
+bool validates(const trace::Trace& trace) {
+  return !marks_of(trace).empty();
+}
+
+std::optional<Validating> validating(const trace::Trace& trace) {
+  const std::vector<Interval> all = marks_of(trace);
+  if (all.empty()) return std::nullopt;
+  Validating found;
+  const MemoryHistory history(trace);
+  if (!history.empty())
+    for (const Interval& one : all)
+      found.peak = std::max(found.peak.value_or(0), peak_within(history, one));
+  const std::vector<Interval> whole = completed(all, trace);
+  if (whole.empty()) return found;
+  double left = 0;
+  for (const Interval& one : whole) {
+    found.time += static_cast<double>(one.end - one.start) / static_cast<double>(whole.size());
+    left += allocated_at(history, one.end) - allocated_at(history, one.start);
+  }
+  if (!history.empty()) found.left = left / static_cast<double>(whole.size());
+  return found;
+}
+
+}  // namespace trainscope::analysis
