@@ -55,7 +55,7 @@ StepRun undisturbed(const std::vector<Interval>& marks, std::size_t first,
       disturbed = i > first && next->start >= marks[i - 1].end;
     if (disturbed) now.first = i;
     now.end = i + 1;
-    if (now.end - now.first >= longest.end - longest.first) longest = now;
+    if (now.end - now.first > longest.end - longest.first) longest = now;
   }
   return longest;
 }

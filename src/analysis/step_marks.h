@@ -28,7 +28,7 @@ StepMarks first_marks(const RankMarks& ranks);
 std::vector<Interval> validations(const trace::Trace& trace, const StepMarks& steps);
 
 // The steps from `first` on between which there is no validation: the longest run of them, of
-// several as long the last. `marks` has more than `first`.
+// several as long the first. `marks` has more than `first`.
 struct StepRun {
   std::size_t first = 0;
   std::size_t end = 0;  // past the last one

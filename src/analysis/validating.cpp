@@ -25,17 +25,6 @@ double peak_within(const MemoryHistory& history, const Interval& time) {
   return peak;
 }
 
-// A run that is out of memory has a mark that ends with it.
-std::vector<Interval> completed(std::vector<Interval> marks, const trace::Trace& trace) {
-  std::optional<Nanos> out_of_memory;
-  trace::for_each(trace.allocator_events(), [&](const trace::AllocatorEvent& event, std::uint32_t) {
-    if (event.action == trace::AllocatorAction::kOutOfMemory) out_of_memory = event.time;
-  });
-  if (out_of_memory)
-    std::erase_if(marks, [&](const Interval& mark) { return mark.end >= *out_of_memory; });
-  return marks;
-}
-
 }  // namespace
 
 bool validates(const trace::Trace& trace) {
@@ -50,14 +39,12 @@ std::optional<Validating> validating(const trace::Trace& trace) {
   if (!history.empty())
     for (const Interval& one : all)
       found.peak = std::max(found.peak.value_or(0), peak_within(history, one));
-  const std::vector<Interval> whole = completed(all, trace);
-  if (whole.empty()) return found;
   double left = 0;
-  for (const Interval& one : whole) {
-    found.time += static_cast<double>(one.end - one.start) / static_cast<double>(whole.size());
+  for (const Interval& one : all) {
+    found.time += static_cast<double>(one.end - one.start) / static_cast<double>(all.size());
     left += allocated_at(history, one.end) - allocated_at(history, one.start);
   }
-  if (!history.empty()) found.left = left / static_cast<double>(whole.size());
+  if (!history.empty()) found.left = left / static_cast<double>(all.size());
   return found;
 }
 

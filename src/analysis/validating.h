@@ -17,8 +17,8 @@ struct Validating {
 // Whether there is one.
 bool validates(const trace::Trace& trace);
 
-// Of validations that came to their end, but the peak, which is of all. Nothing where there is
-// none.
+// Of validations that came to their end, as what a run out of memory ends in is not marked. Nothing
+// where there is none.
 std::optional<Validating> validating(const trace::Trace& trace);
 
 }  // namespace trainscope::analysis

@@ -7,6 +7,7 @@
 
 #include "scenario/lesson.h"
 #include "scenario/solution.h"
+#include "sim/ending.h"
 #include "support/lesson_runs.h"
 
 using namespace trainscope;
@@ -88,6 +89,36 @@ TEST_CASE("allocator: what is left between tensors grows with them") {
     CHECK(!reached(step_of(lesson, "vary"), first.a, first.b));
     const Run twice = run_side(lesson, "B", machine, {batch(128)});
     CHECK(reached(step_of(lesson, "vary"), first.a, twice));
+  }
+}
+
+TEST_CASE("creeping: two batches meet without no_grad, and a list of losses fills the card") {
+  const Lesson lesson = scenario::find_lesson("memory-that-creeps");
+  for (const std::string& machine : lesson.machines) {
+    INFO(machine);
+    const Pair first = run_on(lesson, machine);
+    const double batch = value(first.a, "memory.activations");
+    CHECK(!first.b.ending);
+    CHECK(value(first.b, "memory.peak_validating") > 1.9 * batch);
+    CHECK(value(first.b, "memory.peak_validating") < 2.4 * batch);
+    CHECK(value(first.a, "memory.peak_validating") < 0.5 * batch);
+    // Training itself is the same: a kept loss is a block of 512 bytes.
+    CHECK(value(first.b, "time.step") == Approx(value(first.a, "time.step")).epsilon(0.02));
+    const scenario::Step &creep = step_of(lesson, "creep"), &cure = step_of(lesson, "cure");
+    CHECK(!reached(creep, first.a, first.b));
+    CHECK(!reached(cure, first.a, first.b));
+    const Run creeping = run_side(lesson, "B", machine, {"validation.keep=loss"});
+    CHECK(reached(creep, first.a, creeping));
+    CHECK(!reached(cure, first.a, creeping));
+    REQUIRE(creeping.ending);
+    CHECK(sim::ran_out_of_memory(*creeping.ending));
+    const Run cured =
+        run_side(lesson, "B", machine, {"validation.keep=loss", "validation.no_grad=true"});
+    CHECK(reached(cure, first.a, cured));
+    CHECK(!reached(creep, first.a, cured));
+    CHECK(value(cured, "memory.left_by_validation") == 512 * 6);
+    CHECK(value(cured, "memory.rise") > value(first.a, "memory.rise"));
+    CHECK(value(cured, "memory.rise") < value(first.a, "memory.rise") + 16 * 512);
   }
 }
 

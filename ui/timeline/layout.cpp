@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "program/marks.h"
 #include "ui/timeline/near.h"
 #include "ui/timeline/place.h"
 
@@ -331,7 +332,8 @@ class Builder {
       return;
     }
     const bool warms_up = request_.measured_from && span.start < *request_.measured_from &&
-                          trace_.lanes()[span.lane].kind == trace::LaneKind::kSteps;
+                          trace_.lanes()[span.lane].kind == trace::LaneKind::kSteps &&
+                          full != program::kValidationMark;
     if (warms_up) bar.label = fitting(request_, room, full + ", warm-up", full + ", warm-up");
     if (bar.label.empty()) bar.label = fitting(request_, room, full, short_name(full));
     if (bar.label.empty()) bar.label = fitting(request_, room, brief_label(trace_, span), "");
