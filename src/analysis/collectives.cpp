@@ -308,9 +308,12 @@ CollectiveTimes collective_times(const Measured& measured) {
   std::optional<std::int32_t>
       gpu;  // the first that takes part: a rank's own trace has one, of any number
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (span.end() <= measured.window.start || span.end() > measured.window.end) return;
+    const bool is_wait = is_peer_wait(span);
+    if (!is_wait && span.category != Category::kCollective) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
-    if (is_peer_wait(span)) waits[lane.device] += span.duration;
+    const Interval window = measured.window_of(lane.rank);
+    if (span.end() <= window.start || span.end() > window.end) return;
+    if (is_wait) waits[lane.device] += span.duration;
     if (span.category != Category::kCollective) return;
     const auto* detail = trace.detail(span);
     const auto* collective = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;

@@ -87,7 +87,8 @@ class CopyPathBuilder {
   }
   bool is_of_another(const trace::Lane& lane) const {
     const bool has_rank = lane.kind == LaneKind::kStream || lane.kind == LaneKind::kCopyEngine ||
-                          lane.kind == LaneKind::kHostThread || lane.kind == LaneKind::kPinThread;
+                          lane.kind == LaneKind::kHostThread || lane.kind == LaneKind::kPinThread ||
+                          lane.kind == LaneKind::kSteps;
     return rank_ && has_rank && lane.rank != *rank_;
   }
 

@@ -40,7 +40,8 @@ class Walk {
         trace_(*measured.trace),
         works_(works),
         host_(host),
-        at_(measured.window.end) {}
+        window_(measured.first_window()),
+        at_(window_.end) {}
 
   // The pieces from the last to the first; none once `stopped` says so.
   std::vector<PathPiece> pieces(const Stopped& stopped) {
@@ -51,7 +52,7 @@ class Walk {
     int in_place = 0;
     constexpr std::size_t kStepsUnasked = 4096;  // a millisecond of them
     std::size_t steps = 0;
-    while (at_ > measured_.window.start && in_place < kMostInPlace) {
+    while (at_ > window_.start && in_place < kMostInPlace) {
       if (++steps % kStepsUnasked == 0 && stopped()) return {};
       const Nanos before = at_;
       if (work_ != trace::kNone) {
@@ -63,7 +64,7 @@ class Walk {
       }
       in_place = at_ < before ? 0 : in_place + 1;
     }
-    add(measured_.window.start, trace::kNone, trace::kNone, PathPart::kUntold);
+    add(window_.start, trace::kNone, trace::kNone, PathPart::kUntold);
     return std::move(pieces_);
   }
 
@@ -82,6 +83,7 @@ class Walk {
   const WorkOrder& works_;
   const HostOrder& host_;
   std::vector<PathPiece> pieces_;
+  Interval window_;
   Nanos at_ = 0;
   SpanId work_ = trace::kNone;    // the path is at this work,
   LaneId thread_ = trace::kNone;  // else on this thread
@@ -108,7 +110,7 @@ void Walk::begin() {
 
 // From `at_` back to `start`, or to where the window begins.
 void Walk::add(Nanos start, SpanId span, LaneId lane, PathPart part) {
-  const Nanos from = std::max(start, measured_.window.start);
+  const Nanos from = std::max(start, window_.start);
   if (from >= at_) return;
   pieces_.push_back({from, at_, span, lane, part});
   at_ = from;
@@ -211,7 +213,8 @@ CriticalPath critical_path(const Measured& measured, const Stopped& stopped) {
   path.steps = measured.per();
   // Of a device's own trace events are not told of.
   path.is_inferred = measured.trace->origin().kind != trace::OriginKind::kSimulated;
-  if (measured.window.end <= measured.window.start) return path;
+  const Interval window = measured.first_window();
+  if (window.end <= window.start) return path;
   path.pieces = find_pieces(measured, [&] { return stopped && stopped(); });
   std::ranges::reverse(path.pieces);
   for (const PathPiece& piece : path.pieces)

@@ -50,7 +50,7 @@ struct PathPiece {
 
 struct CriticalPath {
   std::vector<PathPiece> pieces;             // by time; each begins where the one before ends
-  std::array<Nanos, kPathPartCount> time{};  // sums to the length of the window
+  std::array<Nanos, kPathPartCount> time{};  // sums to the length of the first rank's window
   bool is_inferred = false;                  // the trace does not say what each span waited for
   int steps = 1;                             // that the times are of together
   Nanos operator[](PathPart part) const { return time[static_cast<std::size_t>(part)]; }

@@ -5,7 +5,6 @@
 
 #include "analysis/epochs.h"
 #include "analysis/step_facts.h"
-#include "analysis/step_marks.h"
 #include "analysis/step_parts.h"
 
 namespace trainscope::analysis {
@@ -37,27 +36,20 @@ Facts facts_of(Measured measured, const Learning& learning, const DeviceMemory& 
   return facts;
 }
 
-std::vector<RankMarks> marks_by_step(const trace::Trace& trace,
-                                     const std::vector<StepWindow>& steps) {
-  const RankMarks all = marks_by_rank(trace);
-  std::vector<RankMarks> marks;
-  for (const StepWindow& step : steps) marks.push_back(marks_within(all, {step.mark}));
-  return marks;
-}
-
 // All that is looked at of a step.
-Interval time_of(const StepWindow& step, const RankMarks& marks) {
+Interval time_of(const RankedStep& step) {
   Interval time{std::min(step.window.start, step.mark.start),
                 std::max(step.window.end, step.mark.end)};
-  for (const auto& [rank, own] : marks)
-    for (const Interval& mark : own)
-      time = {std::min(time.start, mark.start), std::max(time.end, mark.end)};
+  const auto take = [&time](const Interval& one) {
+    time = {std::min(time.start, one.start), std::max(time.end, one.end)};
+  };
+  for (const auto& [rank, marks] : step.marks_of_ranks) std::ranges::for_each(marks, take);
+  for (const auto& [rank, window] : step.windows_of_ranks) take(window);
   return time;
 }
 
 // measure_step, of the step's part of the trace that `whole` is a measure of.
-Measured measured_in(const trace::Trace& part, const Measured& whole, const StepWindow& step,
-                     const RankMarks& marks) {
+Measured measured_in(const trace::Trace& part, const Measured& whole, const RankedStep& step) {
   Measured measured;
   measured.trace = &part;
   measured.program = whole.program;
@@ -67,7 +59,8 @@ Measured measured_in(const trace::Trace& part, const Measured& whole, const Step
   measured.takes_batches = whole.takes_batches;
   measured.window = step.window;
   measured.marks = {step.mark};
-  measured.marks_of_ranks = marks;
+  measured.marks_of_ranks = step.marks_of_ranks;
+  measured.windows_of_ranks = step.windows_of_ranks;
   measured.steps = 1;
   return of_gpu(std::move(measured), whole.rank, whole.device);
 }
@@ -87,17 +80,15 @@ Facts gather_whole_facts(const trace::Trace& trace, const program::Program* prog
 void for_each_step_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine,
                          const std::function<void(Facts&& facts)>& visit) {
-  const std::vector<StepWindow> steps = step_windows(trace);
-  const Measured whole = measure_whole(trace, program, machine);
-  const std::vector<RankMarks> marks = marks_by_step(trace, steps);
+  const std::vector<RankedStep> steps = ranked_steps(trace);
+  const Measured whole = measure(trace, program, machine);
   const DeviceMemory memory(trace);
   std::vector<Interval> times;
-  for (std::size_t step = 0; step < steps.size(); ++step)
-    times.push_back(time_of(steps[step], marks[step]));
+  for (const RankedStep& step : steps) times.push_back(time_of(step));
   StepParts parts(trace, std::move(times));
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const auto part = parts.next();
-    visit(facts_of(measured_in(*part, whole, steps[step], marks[step]),
+    visit(facts_of(measured_in(*part, whole, steps[step]),
                    learning_of_step(trace, static_cast<std::int64_t>(step)), memory));
   }
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -11,7 +10,7 @@
 #include <utility>
 
 #include "analysis/collectives.h"
-#include "analysis/step_mark.h"
+#include "analysis/step_marks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -304,13 +303,11 @@ class Reader {
   }
 
  private:
-  // "ProfilerStep#4" is 4.
   void find_numbers() {
-    for (std::uint32_t i = 0, n = trace_.spans().size(); i < n; ++i) {
-      const Span& span = trace_.spans()[i];
-      if (is_step_mark(trace_, span))
-        numbers_[span.start] = std::atoi(trace_.name(span).c_str() + trace::kStepMark.size());
-    }
+    const RankMarks ranks = marks_by_rank(trace_);
+    if (ranks.empty()) return;
+    for (const StepMark& mark : ranks.begin()->second)
+      numbers_[mark.time.start] = static_cast<int>(std::max<std::int64_t>(mark.number, 0));
   }
 
   bool knows_buckets() const { return program_ && !program_->first_buckets.empty(); }

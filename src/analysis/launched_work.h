@@ -2,20 +2,23 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <map>
 #include <vector>
 
+#include "analysis/intervals.h"
 #include "trace/trace.h"
 
 namespace trainscope::analysis {
 
-// Of several ranks the one that has the marks: others may be far ahead of it, or behind.
-class LaunchedWork {
+// What one rank's host launched.
+class RankWork {
  public:
-  LaunchedWork(const trace::Trace& trace, std::int32_t rank);
-
   // `time`, or the end of the work launched before it if that is later.
   Nanos done_after(Nanos time) const;
+  // From when the work before `time` is done until that of it is.
+  Interval window_of(const Interval& time) const {
+    return {done_after(time.start), done_after(time.end)};
+  }
 
   // The beginning of the first work launched at `time` or later; past all times where there is
   // none.
@@ -28,16 +31,34 @@ class LaunchedWork {
   const std::vector<trace::SpanId>& earlier() const { return earlier_; }
 
  private:
+  friend class LaunchedWork;
   struct Launched {
     Nanos call = 0;
     Nanos end = 0;    // of it and all before it
     Nanos start = 0;  // of it and all after it
   };
-  void add_earlier(const trace::Trace& trace, const std::vector<trace::SpanId>& without_call);
+  // `first_of_lane`: the beginning of the first work with a call, by lane.
+  void add_earlier(const trace::Trace& trace, const std::vector<Nanos>& first_of_lane);
+  void put_in_order();
 
-  std::vector<Launched> launched_;    // by the call
-  std::vector<Nanos> first_of_lane_;  // the beginning of the first work with a call
-  std::vector<trace::SpanId> earlier_;
+  std::vector<Launched> launched_;      // by the call
+  std::vector<trace::SpanId> earlier_;  // before add_earlier(): all without a call
+};
+
+// Of several ranks: each may be far ahead of another, or behind. A rank that is alone in its trace
+// has launched all that there is.
+class LaunchedWork {
+ public:
+  LaunchedWork(const trace::Trace& trace, const std::vector<std::int32_t>& ranks);
+
+  // Of one of them.
+  const RankWork& of(std::int32_t rank) const { return works_[places_.at(rank)]; }
+
+ private:
+  std::vector<std::size_t> places_of_lanes(const trace::Trace& trace) const;
+
+  std::map<std::int32_t, std::size_t> places_;  // of ranks, in the list
+  std::vector<RankWork> works_;
 };
 
 }  // namespace trainscope::analysis

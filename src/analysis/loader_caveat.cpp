@@ -30,6 +30,7 @@ struct Loaded {
 
 Loaded loaded_in(const Measured& measured) {
   Loaded loaded;
+  const std::vector<Interval>& marks = measured.own_marks();
   const trace::Trace& trace = *measured.trace;
   trace::for_each(trace.lanes(), [&](const trace::Lane& lane, trace::LaneId) {
     if (lane.kind == trace::LaneKind::kLoader && measured.is_own(lane)) ++loaded.workers;
@@ -40,7 +41,7 @@ Loaded loaded_in(const Measured& measured) {
         !measured.is_own(lane))
       return;
     // What the model is tested on is loaded after the steps.
-    if (!measured.marks.empty() && span.start >= measured.marks.back().end) return;
+    if (!marks.empty() && span.start >= marks.back().end) return;
     ++loaded.batches;
     loaded.nanos += static_cast<double>(span.duration);
   });

@@ -38,28 +38,44 @@ Nanos first_endless_call(const trace::Trace& trace) {
   return first;
 }
 
+// Those of steps whose work is done at some time.
+RankMarks ended_marks(const trace::Trace& trace) {
+  RankMarks ranks = marks_by_rank(trace);
+  const Nanos endless = first_endless_call(trace);
+  for (auto& [rank, marks] : ranks)
+    std::erase_if(marks, [&](const StepMark& mark) { return mark.time.end > endless; });
+  return ranks;
+}
+
+std::map<std::int32_t, Interval> windows_of(const OwnMarks& ranks, const LaunchedWork& launched) {
+  std::map<std::int32_t, Interval> windows;
+  for (const auto& [rank, marks] : ranks) {
+    if (marks.empty()) continue;
+    const Interval window = launched.of(rank).window_of({marks.front().start, marks.back().end});
+    if (window.start < window.end) windows.emplace(rank, window);
+  }
+  return windows;
+}
+
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
-  measured.window = measured.whole;
-  const RankMarks ranks = marks_by_rank(trace);
-  StepMarks first_rank = first_marks(ranks);
-  std::vector<Interval>& marks = first_rank.marks;
-  const Nanos endless = first_endless_call(trace);
-  std::erase_if(marks, [&](const Interval& mark) { return mark.end > endless; });
-  if (marks.empty()) return;
-  const LaunchedWork launched(trace, first_rank.rank);
-  const Nanos first = launched.done_after(marks.front().start);
-  if (launched.done_after(marks.back().end) <= first) return;  // marks of no length
+  const RankMarks ranks = ended_marks(trace);
+  const StepMarks first = first_marks(ranks);
+  if (first.marks.empty()) return;
+  const LaunchedWork launched(trace, ranks_of(ranks));
+  const RankWork& own = launched.of(first.rank);
+  const Interval all = own.window_of({first.marks.front().start, first.marks.back().end});
+  if (all.end <= all.start) return;  // marks of no length
   const std::size_t skipped =
-      first_measured_step(trace, measured.program, ranks, marks.size(), warmup);
-  const StepRun run = undisturbed(marks, skipped, validations(trace, first_rank));
+      first_measured_step(trace, measured.program, ranks, first.marks.size(), warmup);
+  const StepRun run = undisturbed(first.marks, skipped, first_validations(trace, ranks));
   measured.first_step = static_cast<int>(run.first);
   measured.steps = static_cast<int>(run.end - run.first);
-  measured.marks.assign(marks.begin() + static_cast<std::ptrdiff_t>(run.first),
-                        marks.begin() + static_cast<std::ptrdiff_t>(run.end));
-  measured.marks_of_ranks = marks_within(ranks, measured.marks);
-  measured.window = {launched.done_after(measured.marks.front().start),
-                     launched.done_after(measured.marks.back().end)};
+  measured.marks.assign(first.marks.begin() + static_cast<std::ptrdiff_t>(run.first),
+                        first.marks.begin() + static_cast<std::ptrdiff_t>(run.end));
+  measured.marks_of_ranks = marks_of_steps(ranks, run.first, run.end);
+  measured.windows_of_ranks = windows_of(measured.marks_of_ranks, launched);
+  measured.window = own.window_of({measured.marks.front().start, measured.marks.back().end});
 }
 
 // Copies are seen on the copy engines where the trace has them, else on the streams.
@@ -138,6 +154,7 @@ void gather_all(Measured& measured) {
   const bool engines = has_engines(trace);
   const std::vector<LaneKind> kinds = lane_kinds(trace);
   const std::vector<bool> counted = counted_lanes(measured);
+  const std::vector<Interval>& marks = measured.own_marks();
   Gathered all;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     measured.on_gpu |= trace::is_gpu_work(span.category);
@@ -145,8 +162,8 @@ void gather_all(Measured& measured) {
     const Interval clipped{std::max(span.start, measured.window.start),
                            std::min(span.end(), measured.window.end)};
     // What a run waits for once its last step is through is of no step.
-    const bool after_steps = span.category == Category::kHeld && !measured.marks.empty() &&
-                             span.start >= measured.marks.back().end;
+    const bool after_steps =
+        span.category == Category::kHeld && !marks.empty() && span.start >= marks.back().end;
     if (clipped.start < clipped.end && counted[span.lane] && !after_steps)
       gather(all, span, kinds[span.lane], engines, clipped);
   });
@@ -172,15 +189,18 @@ bool ranks_have_hosts(const trace::Trace& trace,
   return hosts.size() == ranks.size();
 }
 
-// Ranks whose marks are fewer than the first one's.
+// Ranks that have marks of their own, and not of all steps.
 std::set<std::int32_t> ranks_with_fewer_steps(const trace::Trace& trace) {
   std::set<std::int32_t> fewer;
-  const RankMarks ranks = marks_by_rank(trace);
-  for (const auto& [rank, marks] : ranks)
-    if (marks.size() < ranks.begin()->second.size()) fewer.insert(rank);
+  const RankMarks ranks = ended_marks(trace);
+  if (ranks.empty()) return fewer;
+  const std::size_t steps = ranks.begin()->second.size();
+  for (const auto& [rank, marks] : marks_of_steps(ranks, 0, steps))
+    if (marks.size() < steps) fewer.insert(rank);
   return fewer;
 }
 
+// By their waits in the window, of each its own.
 void find_critical(Measured& measured) {
   const trace::Trace& trace = *measured.trace;
   const std::map<std::int32_t, std::int32_t> gpus = gpus_of_ranks(trace);
@@ -189,7 +209,11 @@ void find_critical(Measured& measured) {
   std::map<std::int32_t, Nanos> waits;
   for (const auto& [rank, gpu] : gpus) waits[rank] = 0;
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (is_peer_wait(span)) waits[trace.lanes()[span.lane].rank] += span.duration;
+    if (!is_peer_wait(span)) return;
+    const std::int32_t rank = trace.lanes()[span.lane].rank;
+    const Interval steps = measured.window_of(rank);
+    const Nanos wait = std::min(span.end(), steps.end) - std::max(span.start, steps.start);
+    waits[rank] += std::max<Nanos>(wait, 0);
   });
   for (const std::int32_t rank : ranks_with_fewer_steps(trace))
     if (waits.size() > 1) waits.erase(rank);
@@ -197,6 +221,7 @@ void find_critical(Measured& measured) {
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   measured.rank = least->first;
   measured.device = gpus.at(least->first);
+  measured.window = measured.window_of(measured.rank);
 }
 
 Measured unmeasured(const trace::Trace& trace, const program::Program* program,
@@ -205,8 +230,7 @@ Measured unmeasured(const trace::Trace& trace, const program::Program* program,
   measured.trace = &trace;
   measured.program = program;
   measured.machine = machine;
-  measured.whole = whole_of(trace);
-  find_critical(measured);
+  measured.window = measured.whole = whole_of(trace);
   return measured;
 }
 
@@ -229,9 +253,19 @@ int Measured::steps_of(std::int32_t of_rank) const {
   return own == marks_of_ranks.end() ? per() : static_cast<int>(own->second.size());
 }
 
+Interval Measured::window_of(std::int32_t of_rank) const {
+  const auto own = windows_of_ranks.find(of_rank);
+  return own == windows_of_ranks.end() ? first_window() : own->second;
+}
+
+Interval Measured::first_window() const {
+  return windows_of_ranks.empty() ? window : windows_of_ranks.begin()->second;
+}
+
 Measured of_gpu(Measured measured, std::int32_t rank, std::int32_t device) {
   measured.rank = rank;
   measured.device = device;
+  measured.window = measured.window_of(rank);
   gather_all(measured);
   return measured;
 }
@@ -262,16 +296,22 @@ Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine) {
   Measured measured = unmeasured(trace, program, machine);
   find_window(measured, warmup_steps(trace, program));
+  find_critical(measured);
   gather_all(measured);
   return measured;
 }
 
 Measured measure_step(const trace::Trace& trace, const program::Program* program,
-                      const machine::Machine* machine, const StepWindow& step) {
+                      const machine::Machine* machine, const RankedStep& step) {
   Measured measured = unmeasured(trace, program, machine);
-  measured.window = step.window;
+  find_window(measured, warmup_steps(trace, program));
+  find_critical(measured);
+  measured.first_step = 0;
   measured.marks = {step.mark};
-  measured.marks_of_ranks = marks_within(marks_by_rank(trace), measured.marks);
+  measured.marks_of_ranks = step.marks_of_ranks;
+  measured.windows_of_ranks = step.windows_of_ranks;
+  measured.window = step.window;
+  measured.window = measured.window_of(measured.rank);
   measured.steps = 1;
   gather_all(measured);
   return measured;
@@ -280,24 +320,58 @@ Measured measure_step(const trace::Trace& trace, const program::Program* program
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine) {
   Measured measured = unmeasured(trace, program, machine);
-  measured.window = measured.whole;
+  find_critical(measured);
   gather_all(measured);
   return measured;
 }
 
-std::vector<StepWindow> step_windows(const trace::Trace& trace) {
-  const StepMarks first_rank = first_marks(marks_by_rank(trace));
-  const std::vector<Interval>& marks = first_rank.marks;
-  const std::vector<Interval> apart = validations(trace, first_rank);
-  const LaunchedWork launched(trace, first_rank.rank);
-  std::vector<StepWindow> windows;
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    const auto next = std::ranges::lower_bound(apart, marks[i].end, {}, &Interval::start);
-    const bool joins =
-        i + 1 < marks.size() && (next == apart.end() || next->start >= marks[i + 1].start);
-    const Nanos end = joins ? marks[i + 1].start : marks[i].end;
-    windows.push_back({marks[i], {launched.done_after(marks[i].start), launched.done_after(end)}});
+namespace {
+
+// What a rank does from a step's first mark on is of that step: up to the rank's next mark, or to
+// the end of its last one where the host validates before the next.
+Interval reach_of(const std::vector<Interval>& of_step, const std::vector<Interval>& all,
+                  const std::vector<Interval>& apart) {
+  const Interval& last = of_step.back();
+  const auto next = std::ranges::upper_bound(all, last.start, {}, &Interval::start);
+  const auto validation = std::ranges::lower_bound(apart, last.end, {}, &Interval::start);
+  const bool joins =
+      next != all.end() && (validation == apart.end() || validation->start >= next->start);
+  return {of_step.front().start, joins ? next->start : last.end};
+}
+
+}  // namespace
+
+std::vector<RankedStep> ranked_steps(const trace::Trace& trace) {
+  const RankMarks ranks = marks_by_rank(trace);
+  if (ranks.empty()) return {};
+  const LaunchedWork launched(trace, ranks_of(ranks));
+  std::map<std::int32_t, StepMarks> all;
+  for (const auto& [rank, marks] : ranks) all[rank] = marks_of(ranks, rank);
+  std::map<std::int32_t, std::vector<Interval>> apart = validations(trace, ranks);
+  std::vector<RankedStep> steps;
+  for (OwnMarks& of_step : marks_by_step(ranks)) {
+    const std::size_t number = steps.size();
+    RankedStep& step = steps.emplace_back();
+    step.mark = ranks.begin()->second[number].time;
+    for (const auto& [rank, marks] : of_step)
+      if (!marks.empty())
+        step.windows_of_ranks[rank] =
+            launched.of(rank).window_of(reach_of(marks, all[rank].marks, apart[rank]));
+    step.window = step.windows_of_ranks.begin()->second;
+    step.marks_of_ranks = std::move(of_step);
   }
+  return steps;
+}
+
+std::vector<StepWindow> step_windows(const trace::Trace& trace) {
+  const RankMarks ranks = marks_by_rank(trace);
+  const StepMarks first = first_marks(ranks);
+  const std::vector<Interval> apart = first_validations(trace, ranks);
+  const LaunchedWork launched(trace, {first.rank});
+  std::vector<StepWindow> windows;
+  for (const Interval& mark : first.marks)
+    windows.push_back(
+        {mark, launched.of(first.rank).window_of(reach_of({mark}, first.marks, apart))});
   return windows;
 }
 

@@ -17,26 +17,30 @@ struct Measured {
   const program::Program* program = nullptr;  // null for an imported trace
   const machine::Machine* machine = nullptr;  // null for an imported trace
 
-  // The measured steps and their work; the whole trace where there are no steps. A host that runs
-  // ahead begins a step while the GPU is still at the one before: the window begins, and ends, once
-  // all GPU work launched before the step's mark, recorded or not, is done (of several ranks: that
-  // of the rank that has the mark), or at the mark if later. One never done with is no step.
+  // The measured steps and their work, of the rank whose times these are; the whole trace where
+  // there are no steps. A host that runs ahead begins a step while the GPU is still at the one
+  // before: the window begins, and ends, once all GPU work is done that the rank launched before
+  // the step's mark, recorded or not, or at the mark if that is later. A step whose work is never
+  // done is none.
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
   int first_step = 0;           // of them, counted from 0 over all steps of the trace
   std::vector<Interval> marks;  // of the measured steps, on the host's side
-  // Of each rank whose host has marks of its own, those that lie in these steps: its file may hold
-  // fewer of them than the first rank's, whose marks the others are.
+  // Of each rank whose host has marks of its own, those of these steps: its file may hold fewer of
+  // them than the first rank's, whose marks the others are. The stages of a pipeline come to a step
+  // one after another, so that each rank has a window of its own; none where its file holds none of
+  // these steps.
   std::map<std::int32_t, std::vector<Interval>> marks_of_ranks;
+  std::map<std::int32_t, Interval> windows_of_ranks;
   int per() const { return steps > 0 ? steps : 1; }  // what a time "a step" is divided by
 
   bool on_gpu = false;         // a GPU works, at any time of the trace
   bool takes_batches = false;  // batches are loaded or waited for, at any time of the trace
 
   // Where a program has several GPUs, times are those of one: of the rank that waits least for the
-  // others, which is the one that they wait for; of one process's GPUs, the first. A rank whose
-  // file holds fewer steps than the first one's is passed over. -1: all together.
+  // others in these steps, which is the one that they wait for; of one process's GPUs, the first. A
+  // rank whose file lacks some of the first one's steps is passed over. -1: all together.
   std::int32_t rank = -1;
   std::int32_t device = -1;
   bool counts(const trace::Lane& lane) const {
@@ -48,8 +52,12 @@ struct Measured {
 
   // The marks of that process; where its trace has none at all, the first rank's.
   const std::vector<Interval>& own_marks() const;
-  // What a rank's time in the window is divided by; 0: its file holds none of these steps.
+  // What a rank's time in its window is divided by; 0: its file holds none of these steps.
   int steps_of(std::int32_t of_rank) const;
+  // Of a rank; where it has none of its own, the first rank's.
+  Interval window_of(std::int32_t of_rank) const;
+  // By the first rank's marks, as views show the steps: what is told of all ranks together.
+  Interval first_window() const;
 
   // All clipped to the window.
   IntervalSet kernels;
@@ -74,7 +82,7 @@ int warmup_steps(const trace::Trace& trace, const program::Program* program);
 Measured measure(const trace::Trace& trace, const program::Program* program,
                  const machine::Machine* machine);
 
-// The same of another rank's GPU in the same window.
+// The same of another rank's GPU in the same steps.
 Measured of_gpu(Measured measured, std::int32_t rank, std::int32_t device);
 
 // Each rank's first GPU, by rank, where the trace has several and each has a host of its own; else
@@ -97,12 +105,19 @@ struct StepWindow {
   Interval mark;
   Interval window;
 };
-// All steps, warm-up included. Empty when the trace has no step marks.
+// All steps, warm-up included, by the first rank's marks. Empty when the trace has no step marks.
 std::vector<StepWindow> step_windows(const trace::Trace& trace);
+
+// The same, and what each rank does of the step by marks of its own.
+struct RankedStep : StepWindow {
+  std::map<std::int32_t, std::vector<Interval>> marks_of_ranks;
+  std::map<std::int32_t, Interval> windows_of_ranks;
+};
+std::vector<RankedStep> ranked_steps(const trace::Trace& trace);
 
 // The same as measure for one step.
 Measured measure_step(const trace::Trace& trace, const program::Program* program,
-                      const machine::Machine* machine, const StepWindow& step);
+                      const machine::Machine* machine, const RankedStep& step);
 
 // The same for the whole trace, counted as no step.
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,

@@ -10,7 +10,7 @@ namespace {
 // Steps that are left out since they still call cudaMalloc hold what steps hold.
 Nanos end_of_warmup(const Measured& measured) {
   const int warm = warmup_steps(*measured.trace, measured.program);
-  if (measured.first_step <= warm) return measured.window.start;
+  if (measured.first_step <= warm) return measured.first_window().start;
   return step_windows(*measured.trace)[static_cast<std::size_t>(warm)].window.start;
 }
 
@@ -73,12 +73,13 @@ void add_memory(Table& t) {
   t.add("memory.least_peak", "B", "peak allocated, least",
         "the same of the GPU that needs the least, where several are simulated",
         [](const Facts& f) { return f.peaks.gpus > 1 ? f.peaks.least_allocated : Answer(); });
-  t.add("memory.rise", "B", "rise of allocated",
-        "how far memory in live tensors rises above its least, in the steps after the warm-up",
-        [](const Facts& f) {
-          const Measured& measured = f.measured;
-          return Answer(memory_rise(*measured.trace, begin_of_rise(f), measured.window.end));
-        });
+  t.add(
+      "memory.rise", "B", "rise of allocated",
+      "how far memory in live tensors rises above its least, in the steps after the warm-up",
+      [](const Facts& f) {
+        const Measured& measured = f.measured;
+        return Answer(memory_rise(*measured.trace, begin_of_rise(f), measured.first_window().end));
+      });
   t.add("memory.peak_reserved", "B", "peak reserved", "most memory held by the allocator",
         [](const Facts& f) { return f.peaks.reserved; });
   t.share("memory.fragmentation", "fragmentation",

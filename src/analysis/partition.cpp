@@ -147,8 +147,10 @@ DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
           IntervalSet(std::move(order))};
 }
 
-// At a run's end: a rank that is through, while others are still at work.
+// At a run's end: a rank that is through, while others are still at work. Steps that it marks
+// itself end with its own work.
 IntervalSet through_before_others(const Measured& measured) {
+  if (measured.windows_of_ranks.contains(measured.rank)) return {};
   if (trace::ranks_of(*measured.trace).size() < 2) return {};
   const IntervalSet own = busy(measured);
   const Nanos last = own.empty() ? measured.window.start : own.intervals().back().end;

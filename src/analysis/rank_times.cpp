@@ -13,9 +13,10 @@ std::map<std::int32_t, IntervalSet> waits_of(const Measured& measured) {
   std::map<std::int32_t, std::vector<Interval>> waits;
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
     if (!is_peer_wait(span)) return;
-    const Nanos start = std::max(span.start, measured.window.start);
-    const Nanos end = std::min(span.end(), measured.window.end);
-    if (start < end) waits[trace.lanes()[span.lane].device].push_back({start, end});
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    const Interval window = measured.window_of(lane.rank);
+    const Nanos start = std::max(span.start, window.start), end = std::min(span.end(), window.end);
+    if (start < end) waits[lane.device].push_back({start, end});
   });
   std::map<std::int32_t, IntervalSet> sets;
   for (auto& [gpu, intervals] : waits) sets.emplace(gpu, IntervalSet(std::move(intervals)));

@@ -61,9 +61,9 @@ bool carries_out(const trace::Trace& trace, const trace::Span& span,
 IntervalSet times_of(const Measured& measured, const program::Operation& operation) {
   const trace::Trace& trace = *measured.trace;
   std::vector<Interval> times;
+  const Interval window = measured.window_of(0);
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
-    const Interval clipped{std::max(span.start, measured.window.start),
-                           std::min(span.end(), measured.window.end)};
+    const Interval clipped{std::max(span.start, window.start), std::min(span.end(), window.end)};
     if (clipped.start >= clipped.end || !trace::is_kernel(span.category)) return;
     const trace::Lane& lane = trace.lanes()[span.lane];
     const bool first = measured.rank < 0 || (lane.rank == 0 && lane.device <= 0);

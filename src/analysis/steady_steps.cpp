@@ -29,8 +29,9 @@ std::vector<bool> steps_that_allocate(const trace::Trace& trace, const RankMarks
     if (trace.name(span) != kMallocCall) return;
     const auto own = ranks.find(trace.lanes()[span.lane].rank);
     if (own == ranks.end()) return;
-    const auto next = std::ranges::upper_bound(own->second, span.start, {}, &Interval::start);
-    if (next == own->second.begin() || span.start >= std::prev(next)->end) return;
+    const auto next = std::ranges::upper_bound(
+        own->second, span.start, {}, [](const StepMark& mark) { return mark.time.start; });
+    if (next == own->second.begin() || span.start >= std::prev(next)->time.end) return;
     const auto step = static_cast<std::size_t>(next - own->second.begin()) - 1;
     if (step < steps) allocates[step] = true;
   });
@@ -45,7 +46,8 @@ bool first_step_fills_gpu(const trace::Trace& trace) {
   constexpr double kLeast = 0.1;
   const auto [marks, rank] = first_marks(marks_by_rank(trace));
   if (marks.size() < kEnough) return false;
-  const LaunchedWork launched(trace, rank);
+  const LaunchedWork ranks(trace, {rank});
+  const RankWork& launched = ranks.of(rank);
   const Nanos first = marks.front().start;
   const Nanos work = launched.begins_after(first);
   if (launched.done_after(first) > first || work == std::numeric_limits<Nanos>::max()) return false;

@@ -12,9 +12,9 @@ namespace {
 std::size_t kernels_of_earlier_steps(const trace::Trace& trace) {
   const auto [marks, rank] = first_marks(marks_by_rank(trace));
   if (marks.empty()) return 0;
-  const LaunchedWork launched(trace, rank);
+  const LaunchedWork launched(trace, {rank});
   std::size_t count = 0;
-  for (const trace::SpanId id : launched.earlier()) {
+  for (const trace::SpanId id : launched.of(rank).earlier()) {
     const trace::Span& span = trace.spans()[id];
     const bool is_kernel =
         trace::is_kernel(span.category) || span.category == trace::Category::kCollective;

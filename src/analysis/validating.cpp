@@ -9,7 +9,7 @@ namespace trainscope::analysis {
 namespace {
 
 std::vector<Interval> marks_of(const trace::Trace& trace) {
-  return validations(trace, first_marks(marks_by_rank(trace)));
+  return first_validations(trace, marks_by_rank(trace));
 }
 
 double allocated_at(const MemoryHistory& history, Nanos time) {

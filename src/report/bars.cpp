@@ -4,6 +4,7 @@
 #include <array>
 
 #include "trace/labels.h"
+#include "trace/mark_lanes.h"
 
 namespace trainscope::report {
 namespace {
@@ -150,7 +151,9 @@ Bars fold(const Trace& trace, const trace::TraceIndex& index, Nanos cell, std::s
   Bars bars;
   bars.cell = cell;
   const std::vector<bool> sampled = lanes_with_samples(trace);
+  const std::vector<trace::LaneId> repeated = trace::repeated_mark_lanes(trace, index);
   for (const trace::LaneIndex& lane : index.lanes) {
+    if (std::ranges::find(repeated, lane.lane) != repeated.end()) continue;
     const bool has_samples = lane.lane < sampled.size() && sampled[lane.lane];
     if (lane.span_count == 0 && !has_samples) continue;
     if (trace.lanes()[lane.lane].kind == trace::LaneKind::kMemoryRole)

@@ -1,5 +1,6 @@
 // The bars that a timeline draws: the spans of a trace, row by row, with short neighbours folded
-// into one bar so that there is a bounded number of them. Every span is in exactly one bar.
+// into one bar so that there is a bounded number of them. Every span is in exactly one bar, but for
+// marks of steps that only repeat those of another rank: they are in none.
 #pragma once
 
 #include <cstddef>

@@ -124,7 +124,7 @@ class RunWriter {
     std::string out = fmt::format(
         "{{\"label\":{},\"start\":{},\"end\":{},\"first_step\":{},\"lanes\":[",
         json_text(view_.run->label), view_.index.start, view_.index.end,
-        view_.run->facts.measured.steps > 0 ? view_.run->facts.measured.window.start : 0);
+        view_.run->facts.measured.steps > 0 ? view_.run->facts.measured.first_window().start : 0);
     for (const LaneBars& lane : view_.bars.lanes) {
       if (out.back() == '}') out += ',';
       add_lane(out, lane, trace.lanes()[lane.lane]);

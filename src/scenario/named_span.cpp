@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "analysis/step_mark.h"
+#include <algorithm>
+#include <iterator>
+
+#include "analysis/step_marks.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -13,15 +16,15 @@ std::string kind_of(const Focus& asked) {
                             : "a span of " + asked.code;
 }
 
-// Of the mark that a time is behind: "4"; empty: there is none.
+// Of the first rank's mark that a time is behind: "4"; empty: there is none.
 std::string step_at(const trace::Trace& trace, Nanos time) {
-  const trace::Span* last = nullptr;
-  for (trace::SpanId id = 0; id < trace.spans().size(); ++id) {
-    const trace::Span& span = trace.spans()[id];
-    if (span.start > time || (last && span.start < last->start)) continue;
-    if (analysis::is_step_mark(trace, span)) last = &span;
-  }
-  return last ? std::string(trace.name(*last)).substr(trace::kStepMark.size()) : "";
+  const analysis::RankMarks ranks = analysis::marks_by_rank(trace);
+  if (ranks.empty()) return "";
+  const std::vector<analysis::StepMark>& marks = ranks.begin()->second;
+  const auto after = std::ranges::upper_bound(
+      marks, time, {}, [](const analysis::StepMark& mark) { return mark.time.start; });
+  if (after == marks.begin() || std::prev(after)->number < 0) return "";
+  return std::to_string(std::prev(after)->number);
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ std::size_t past_warmup(std::size_t nth, const std::vector<trace::SpanId>& found
     return static_cast<std::size_t>(first - found.begin());
   };
   const analysis::Measured& measured = run.facts.measured;
-  const std::size_t warm = begun_before(measured.window.start);
+  const std::size_t warm = begun_before(measured.first_window().start);
   if (measured.marks.empty() || nth >= warm) return nth;
   const std::size_t first = begun_before(analysis::step_windows(trace).front().mark.start);
   if (nth < first || warm + nth - first >= found.size()) return nth;
@@ -200,7 +200,7 @@ std::optional<trace::SpanId> shown_span(const Focus& focus, const analysis::Run&
   if (!measured.marks.empty()) {
     // What only the warm-up has, as a first fetch of memory, is rather of a step than of the setup.
     drop_before(analysis::step_windows(*run.trace).front().mark.start, found, *run.trace);
-    drop_before(measured.window.start, found, *run.trace);
+    drop_before(measured.first_window().start, found, *run.trace);
   }
   if (!focus.span.empty()) return found.front();
   return *std::ranges::max_element(

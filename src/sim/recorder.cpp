@@ -228,8 +228,8 @@ void Recorder::add_host_lanes(const std::set<int>& staging) {
     if (is_main && is_replay && (steps_.empty() || has_steps(program_, thread)))
       steps_[thread.rank] = lane("steps", trace::LaneKind::kSteps, thread.rank);
     if (is_main && !steps_.contains(thread.rank) && has_marks(thread))
-      steps_[thread.rank] = lane(fmt::format("micro-batches, rank {}", thread.rank),
-                                 trace::LaneKind::kOther, thread.rank);
+      steps_[thread.rank] =
+          lane(fmt::format("steps, rank {}", thread.rank), trace::LaneKind::kSteps, thread.rank);
     threads_.push_back(lane(thread.name, kind_of(thread.role), thread.rank));
   }
   for (const int rank : staging)

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/memory.h"
+#include "program/marks.h"
+#include "trace/step_mark.h"
 #include "train/parallel.h"
 
 namespace trainscope::train {
@@ -113,13 +116,52 @@ class Mover {
   const Offsets& by_;
 };
 
-// Steps are counted by the marks of rank 0, and their numbers are its own.
-bool is_told_by_rank_0(const program::Action& action) {
-  return std::holds_alternative<program::BeginMark>(action) ||
-         std::holds_alternative<program::EndMark>(action) ||
-         std::holds_alternative<program::LogStep>(action) ||
+bool is_log(const program::Action& action) {
+  return std::holds_alternative<program::LogStep>(action) ||
          std::holds_alternative<program::LogEvaluation>(action);
 }
+
+// Of what a thread marks, its steps and what lies between them: their ends are told from others by
+// going through it.
+class StepMarks {
+ public:
+  explicit StepMarks(const program::Program& program) : program_(program) {}
+
+  bool is_one(const program::Command& command) {
+    if (std::holds_alternative<program::BeginMark>(command.action)) {
+      open_.push_back(command.name != kNoIndex && is_one(program_.names[command.name]));
+      return open_.back();
+    }
+    if (!std::holds_alternative<program::EndMark>(command.action)) return false;
+    const bool is_step = open_.back();
+    open_.pop_back();
+    return is_step;
+  }
+
+ private:
+  static bool is_one(std::string_view name) {
+    return name.starts_with(trace::kStepMark) || name == program::kValidationMark;
+  }
+
+  const program::Program& program_;
+  std::vector<bool> open_;  // marks, the outermost first: whether each is one
+};
+
+// What a rank says that does what rank 0 does: its steps and validations, by which its times are
+// cut. What else is marked is rank 0's, as are the numbers of steps.
+class SaidByEach {
+ public:
+  explicit SaidByEach(const program::Program& program) : steps_(program) {}
+
+  bool holds(const program::Command& command) {
+    const bool is_mark = std::holds_alternative<program::BeginMark>(command.action) ||
+                         std::holds_alternative<program::EndMark>(command.action);
+    return is_mark ? steps_.is_one(command) : !is_log(command.action);
+  }
+
+ private:
+  StepMarks steps_;
+};
 
 void give_to(int rank, program::Buffer& buffer) {
   buffer.device = rank;
@@ -139,24 +181,6 @@ void give_to(int place, program::Operation& operation) {
   give(std::get_if<program::AddPositions>(&operation.function));
   give(std::get_if<program::SharedLoss>(&operation.function));
 }
-
-// Of several pipelines the first one tells the loss.
-bool is_told_by_first_pipeline(const program::Action& action) {
-  return std::holds_alternative<program::LogStep>(action) ||
-         std::holds_alternative<program::LogEvaluation>(action);
-}
-
-// Of the thread of a rank with stages of its own: the marks of steps, in which all others lie.
-class StepMarks {
- public:
-  bool is_one(const program::Action& action) {
-    if (std::holds_alternative<program::BeginMark>(action)) return depth_++ == 0;
-    return std::holds_alternative<program::EndMark>(action) && --depth_ == 0;
-  }
-
- private:
-  int depth_ = 0;
-};
 
 // What ranks have of their own: nothing, as where one rank's operations are simulated for all;
 // operations and payloads, on their buffers; or the whole model, of which each has a stage.
@@ -283,11 +307,11 @@ class Joiner {
     if (like.interpreter != kNoIndex) thread.interpreter = like.interpreter + by.locks;
     thread.commands.reserve(like.commands.size());
     const std::vector<Index>& names = names_of(one);
-    StepMarks steps;
+    SaidByEach said(one);
+    // Of several pipelines the first one tells the loss.
     const bool tells = rank < one.gpus_of_batch;
     for (program::Command command : like.commands) {
-      if (has_stage_ && !tells && is_told_by_first_pipeline(command.action)) continue;
-      if (has_stage_ ? steps.is_one(command.action) : is_told_by_rank_0(command.action)) continue;
+      if (has_stage_ ? !tells && is_log(command.action) : !said.holds(command)) continue;
       std::visit(Mover(by), command.action);
       if (command.name != kNoIndex) command.name = names[command.name];
       thread.commands.push_back(command);
@@ -387,11 +411,12 @@ program::Program only_rank(const program::Program& one, int rank) {
   program::Program mine = one;
   for (program::Communicator& group : mine.communicators) group = group_with(rank, group);
   place(mine, rank);
-  for (program::Thread& thread : mine.threads)
+  for (program::Thread& thread : mine.threads) {
+    SaidByEach said(mine);
     if (rank > 0)
-      std::erase_if(thread.commands, [](const program::Command& command) {
-        return is_told_by_rank_0(command.action);
-      });
+      std::erase_if(thread.commands,
+                    [&](const program::Command& command) { return !said.holds(command); });
+  }
   return mine;
 }
 
@@ -402,14 +427,10 @@ program::Program only_stages(program::Program own, int rank) {
       group = group.apart == 1 ? group_with(rank, group) : group.group(rank / own.gpus_of_batch);
   place(own, rank);
   const bool tells = rank < own.gpus_of_batch;
-  for (program::Thread& thread : own.threads) {
-    StepMarks steps;
-    if (rank > 0)
-      std::erase_if(thread.commands, [&](const program::Command& command) {
-        return steps.is_one(command.action) ||
-               (!tells && is_told_by_first_pipeline(command.action));
-      });
-  }
+  for (program::Thread& thread : own.threads)
+    if (!tells)
+      std::erase_if(thread.commands,
+                    [](const program::Command& command) { return is_log(command.action); });
   return own;
 }
 

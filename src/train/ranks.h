@@ -18,7 +18,8 @@ bool ranks_differ(const program::Config& config);
 bool ranks_are_uneven(const program::Config& config);
 
 // One rank: its program, built as if it were rank 0, and how many times as long its kernels take.
-// Ranks that point to the same program share its operations.
+// Ranks that point to the same program share its operations. Each marks its steps; what else is
+// marked, and the numbers of steps, are told by rank 0.
 struct RankProgram {
   const program::Program* program = nullptr;
   double slowness = 1;
@@ -29,8 +30,9 @@ struct RankProgram {
 // ranks, and of those that are groups alike each rank has its own.
 program::Program join_ranks(const std::vector<RankProgram>& ranks);
 
-// The ranks of a pipeline, or of several alike, one behind another, each with operations, numbers
-// and gradients of its own stages. Steps are logged by the rank of the first that has the loss.
+// The ranks of a pipeline, or of several alike, one behind another, each with operations, numbers,
+// marks and gradients of its own stages. Steps are logged by the rank of the first that has the
+// loss.
 program::Program join_stages(const std::vector<RankProgram>& ranks);
 
 // A program whose one rank stands for all, as one of all ranks: for an executor that carries out
@@ -44,7 +46,7 @@ program::Program with_every_rank(const program::Program& one);
 program::Program only_rank(const program::Program& one, int rank);
 
 // The same of a pipeline: `own` is the program of the rank's own stages, built as if its pipeline
-// were the first. Steps are marked by the first rank, and logged by the first that has the loss.
+// were the first. Steps are logged by the first rank that has the loss.
 program::Program only_stages(program::Program own, int rank);
 
 }  // namespace trainscope::train

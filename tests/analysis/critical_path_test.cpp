@@ -33,8 +33,8 @@ namespace {
 // a collective may begin when the last rank came to it, a moment before it goes on.
 void check_is_path(const CriticalPath& path, const Measured& measured) {
   REQUIRE(!path.pieces.empty());
-  CHECK(path.pieces.front().start == measured.window.start);
-  CHECK(path.pieces.back().end == measured.window.end);
+  CHECK(path.pieces.front().start == measured.first_window().start);
+  CHECK(path.pieces.back().end == measured.first_window().end);
   const trace::Trace& trace = *measured.trace;
   int holes = 0, outside = 0;
   for (std::size_t i = 0; i < path.pieces.size(); ++i) {
@@ -48,7 +48,7 @@ void check_is_path(const CriticalPath& path, const Measured& measured) {
   CHECK(holes == 0);
   CHECK(outside == 0);
   CHECK(std::accumulate(path.time.begin(), path.time.end(), Nanos{0}) ==
-        measured.window.end - measured.window.start);
+        measured.first_window().end - measured.first_window().start);
 }
 
 double share(const CriticalPath& path, PathPart part) {

@@ -92,7 +92,7 @@ GradientFlow flow_of(const Run& run) {
 
 // Every step's exposed communication, as the partition has it.
 void check_partition(const Run& run, const GradientFlow& flow) {
-  const std::vector<StepWindow> steps = step_windows(*run.trace);
+  const std::vector<RankedStep> steps = ranked_steps(*run.trace);
   REQUIRE(flow.steps.size() == steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Partition parts =

@@ -112,7 +112,7 @@ TEST_CASE("kernels whose calls are never recorded are of the steps that they are
     made.add(thread, "cudaLaunchKernel", start + 10, start + 20, Category::kHostApi, 1 + i);
     made.add(stream, "gemm", start + 400, start + 900, Category::kKernel, 1 + i);
   }
-  CHECK(analysis::LaunchedWork(made.trace, 0).earlier().empty());
+  CHECK(analysis::LaunchedWork(made.trace, {0}).of(0).earlier().empty());
   CHECK(analysis::measure(made.trace, nullptr, nullptr).window.start == 0);
 }
 

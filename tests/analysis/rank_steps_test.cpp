@@ -20,6 +20,7 @@ struct Rank {
   int first = 0, end = kSteps;  // its steps
   Nanos later = 0;              // than the first rank's
   Nanos waits = 0;              // in each step, for another rank
+  bool is_numbered = true;      // its marks are
 };
 
 // In each step a rank calls two kernels, near the beginning and near the end, and its GPU is at
@@ -47,7 +48,8 @@ class Job {
     const trace::LaneId stream = lane(LaneKind::kStream, ranks_);
     for (int step = rank.first; step < rank.end; ++step) {
       const Nanos begin = step * kStep + rank.later;
-      const std::string name = "ProfilerStep#" + std::to_string(step);
+      const std::string name =
+          "ProfilerStep#" + (rank.is_numbered ? std::to_string(step) : std::string("?"));
       made_.add(host, name.c_str(), begin, begin + kStep, Category::kAnnotation);
       add_kernel(host, stream, begin + 5, {begin + 10, begin + 40});
       add_kernel(host, stream, begin + 85, {begin + 88, begin + 98});
@@ -81,12 +83,42 @@ class Job {
 }  // namespace
 
 TEST_CASE("launches are counted by the steps of the rank that calls them") {
-  for (const Nanos later : {-60, -30, 0, 10, 40, 60, 90}) {
+  for (const Nanos later : {-260, -140, -60, -30, 0, 10, 40, 60, 90, 170, 300}) {
     INFO(later);
     const analysis::Facts facts = Job({{0, kSteps, 0, 5}, {0, kSteps, later, 0}}).facts();
     REQUIRE(facts.measured.rank == 1);
     CHECK(facts.host.launches == 2);
   }
+}
+
+TEST_CASE("a rank's times are those of its own steps, however far its host is ahead or behind") {
+  for (const Nanos later : {-260, -140, -60, 0, 60, 170, 300}) {
+    INFO(later);
+    const Job job({{0, kSteps, 0, 5}, {0, kSteps, later, 0}});
+    const analysis::Measured measured = job.facts().measured;
+    CHECK(measured.window == analysis::Interval{later, later + kSteps * kStep});
+    CHECK(measured.first_window() == analysis::Interval{0, kSteps * kStep});
+    CHECK(gpu_busy(measured).length() == kSteps * 40);
+    CHECK(gpu_busy(of_gpu(measured, 0, 0)).length() == kSteps * 50);
+    for (const analysis::RankTimes& one : analysis::rank_times(measured)) {
+      CHECK(one.busy == (one.rank == 0 ? 50 : 40));
+      CHECK(one.wait == (one.rank == 0 ? 5 : 0));
+    }
+  }
+}
+
+TEST_CASE("marks whose names do not number them are of the steps that they lie in") {
+  const Rank first{0, kSteps, 0, 5, false};
+  for (const Nanos later : {-30, 0, 40}) {
+    INFO(later);
+    const analysis::Facts facts = Job({first, {0, kSteps, later, 0, false}}).facts();
+    REQUIRE(facts.measured.rank == 1);
+    CHECK(facts.host.launches == 2);
+    CHECK(facts.measured.window == analysis::Interval{later, later + kSteps * kStep});
+  }
+  const Job job({first, {0, kSteps, 60, 0, false}});  // its last one lies outside
+  CHECK(job.facts().measured.marks_of_ranks.at(1).size() == kSteps - 1);
+  CHECK(job.facts().measured.rank == 0);
 }
 
 TEST_CASE("a rank whose file holds fewer steps is told by those that it holds") {

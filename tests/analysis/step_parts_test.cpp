@@ -24,7 +24,7 @@ using trace::LaneKind;
 namespace {
 
 // The facts of one step, looked for in all of the trace. What is no matter of spans is taken over.
-analysis::Facts plain_facts(const analysis::Run& run, const analysis::StepWindow& step,
+analysis::Facts plain_facts(const analysis::Run& run, const analysis::RankedStep& step,
                             const analysis::Facts& from) {
   analysis::Facts facts;
   facts.learning = from.learning;
@@ -48,7 +48,7 @@ bool same(const std::optional<double>& one, const std::optional<double>& other) 
 
 // How many steps were compared.
 std::size_t compare(const analysis::Run& run) {
-  const std::vector<analysis::StepWindow> windows = analysis::step_windows(*run.trace);
+  const std::vector<analysis::RankedStep> windows = analysis::ranked_steps(*run.trace);
   const std::vector<analysis::Facts> steps =
       analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
   REQUIRE(steps.size() == windows.size());
@@ -150,10 +150,10 @@ TEST_CASE("a part tells metrics that calls are told, and how often the allocator
 TEST_CASE("a part has no more than its own step of a long run") {
   const analysis::Run run =
       analysis::run_config("A", config_of({"workload=train", "model.name=mlp", "steps=200"}));
-  const std::vector<analysis::StepWindow> windows = analysis::step_windows(*run.trace);
+  const std::vector<analysis::RankedStep> windows = analysis::ranked_steps(*run.trace);
   REQUIRE(windows.size() == 200);
   std::vector<analysis::Interval> times;
-  for (const analysis::StepWindow& step : windows)
+  for (const analysis::RankedStep& step : windows)
     times.push_back(
         {std::min(step.window.start, step.mark.start), std::max(step.window.end, step.mark.end)});
   analysis::StepParts parts(*run.trace, times);

@@ -42,8 +42,8 @@ TEST_CASE("a validation is no part of a step's time, whatever it takes") {
     const Run run = run_with(kGpt, {"validation.batches=4", every});
     CHECK(metric(run, "time.step") == Approx(metric(plain, "time.step")).epsilon(0.02));
     CHECK(metric(run, "time.validation") > 0.3 * metric(plain, "time.step"));
-    for (const analysis::Interval& mark : analysis::validations(
-             *run.trace, analysis::first_marks(analysis::marks_by_rank(*run.trace))))
+    for (const analysis::Interval& mark :
+         analysis::first_validations(*run.trace, analysis::marks_by_rank(*run.trace)))
       for (const analysis::Interval& step : run.facts.measured.marks)
         CHECK((mark.end <= step.start || mark.start >= step.end));
   }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sim/simulation.h"
+#include "trace/step_mark.h"
 #include "train/build.h"
 
 using namespace trainscope;
@@ -47,6 +48,18 @@ struct Simulated {
   trace::Trace trace;
   std::optional<sim::Ending> ending;
 };
+
+struct Marked {
+  int steps = 0;
+  int others = 0;
+};
+Marked marked_by(const program::Program& program, const program::Thread& thread) {
+  Marked marked;
+  for (const program::Command& command : thread.commands)
+    if (std::holds_alternative<program::BeginMark>(command.action))
+      ++(program.names[command.name].starts_with(trace::kStepMark) ? marked.steps : marked.others);
+  return marked;
+}
 
 }  // namespace
 
@@ -187,6 +200,32 @@ TEST_CASE("one rank that stands for all becomes every rank, each on buffers of i
       REQUIRE(std::all_of(payload.begin(), payload.end(), lies_there));
     }
   CHECK(collectives > 3 * 3);
+}
+
+TEST_CASE("each rank marks its steps, and rank 0 alone what else is marked") {
+  program::Config config;
+  for (const char* setting : {"parallel.strategy=fsdp", "parallel.world_size=3", "machine=h200-8",
+                              "model.name=mlp", "steps=3", "loop.timer=true"})
+    config.set_text(setting);
+  const machine::Machine machine = machine_of(config);
+  const program::Program one = build_program(config, machine);
+  const program::Program all = with_every_rank(one);
+  program::validate(all);
+  for (const program::Thread& thread : all.threads) {
+    const Marked marked = marked_by(all, thread);
+    CAPTURE(thread.name);
+    CHECK(marked.steps == (thread.role == program::ThreadRole::kMain ? 3 : 0));
+    if (thread.rank > 0) CHECK(marked.others == 0);
+    if (thread.rank == 0 && thread.role == program::ThreadRole::kMain) CHECK(marked.others > 0);
+  }
+  const program::Program last = only_rank(one, 2);
+  program::validate(last);
+  for (std::size_t i = 0; i < last.threads.size(); ++i) {
+    const Marked own = marked_by(last, last.threads[i]);
+    const std::size_t among_all = 2 * one.threads.size() + i;
+    CHECK(own.steps == marked_by(all, all.threads[among_all]).steps);
+    CHECK(own.others == 0);
+  }
 }
 
 TEST_CASE("a program that has all of its ranks stays as it is") {

@@ -226,9 +226,12 @@ TEST_CASE("the mark of a step that metrics leave out says that it warms up, wher
     return all;
   };
   CHECK(labels()[0] == "ProfilerStep#0");
-  request.measured_from = 300;
+  request.measured_from = {{0, 300}};
   CHECK(labels() == std::vector<std::string>{"ProfilerStep#0, warm-up", "ProfilerStep#1",
                                              "ProfilerStep#2", "forward", "forward", "forward"});
+  request.measured_from = {{1, 300}};  // of another rank
+  CHECK(labels()[0] == "ProfilerStep#0");
+  request.measured_from = {{0, 300}, {1, 0}};
   request.width = 500;  // 150 for each
   CHECK(labels()[0] == "ProfilerStep#0");
 }

@@ -120,6 +120,25 @@ TEST_CASE("workers and other threads go before the main thread's rows") {
   CHECK(lay_out_lanes(made.trace, made.draw, tucked).height == 40);
 }
 
+TEST_CASE("marks of further ranks go before all else, and where there is room they stay") {
+  Made made;
+  const auto first = made.add(LaneKind::kSteps, "steps", 1);
+  made.add(LaneKind::kHostThread, "host main", 1);
+  const auto second = made.add(LaneKind::kSteps, "steps, rank 1", 1, -1, 1);
+  const auto worker = made.add(LaneKind::kLoader, "loader worker 0", 1, -1, 1);
+  made.add(LaneKind::kStream, "stream 7", 1, 0);
+  made.build();
+  const float whole = lay_out_lanes(made.trace, made.draw, request()).height;
+  const auto away = [&](float room) {
+    return tuck(made.trace, made.draw, request(), {}, room).away;
+  };
+  CHECK(away(whole).empty());
+  CHECK(away(whole - 1) == std::vector{second});
+  CHECK(away(whole - 21) == std::vector{second, worker});
+  CHECK(away(whole - 41) == std::vector{second, worker, first});
+  CHECK(tuck(made.trace, made.draw, request(), {.all_lanes = true}, whole - 1).away.empty());
+}
+
 TEST_CASE("of many ranks those stay in sight that tell who waits for whom") {
   Made made;
   std::vector<trace::LaneId> hosts, streams;

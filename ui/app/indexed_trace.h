@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "analysis/by_correlation.h"
 #include "trace/index.h"
@@ -15,7 +16,8 @@ struct IndexedTrace {
   std::shared_ptr<const trace::Trace> trace;
   trace::TraceIndex index;
   DrawIndex draw;
-  trace::Row steps;  // the marks of the profiler's steps
+  trace::Row steps;                           // the marks of the profiler's steps
+  std::vector<trace::LaneId> repeated_marks;  // lanes with nothing but the same ones
   // When the host called for work on a device; where there are steps.
   std::optional<analysis::ByCorrelation<Nanos>> launches;
 };

@@ -162,7 +162,7 @@ void RunDesk::take(Report& report, Taken& taken) {
   if (report.view) side.view = std::move(report.view);
   if (report.run) {
     if (!side.file.empty() && !side.run && report.slot == 0)
-      taken.look_at = report.run->facts.measured.window.start;
+      taken.look_at = report.run->facts.measured.first_window().start;
     side.stepped = report.whole ? side.run : nullptr;
     side.run = std::move(report.run);
   }

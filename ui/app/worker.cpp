@@ -7,6 +7,7 @@
 
 #include "analysis/run_file.h"
 #include "base/error.h"
+#include "trace/mark_lanes.h"
 #include "trace/step_mark.h"
 
 namespace trainscope::ui {
@@ -97,6 +98,7 @@ TraceView index_trace(std::shared_ptr<const trace::Trace> trace) {
   view->index = trace::build_index(*trace);
   view->draw = build_draw_index(*trace, view->index);
   view->steps = step_marks(*trace, view->index);
+  view->repeated_marks = trace::repeated_mark_lanes(*trace, view->index);
   if (!view->steps.spans.empty()) view->launches = launches_of(*trace, view->index);
   view->trace = std::move(trace);
   return view;

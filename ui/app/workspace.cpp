@@ -85,8 +85,8 @@ Nanos time_to_look_at(const analysis::Run& a, const analysis::Run& b) {
   for (const analysis::Run* run : {&a, &b}) {
     const analysis::Measured& measured = run->facts.measured;
     if (measured.steps == 0) continue;
-    const Nanos step = (measured.window.end - measured.window.start) / measured.steps;
-    time = std::max(time, measured.window.start + step / 2);
+    const analysis::Interval steps = measured.first_window();
+    time = std::max(time, steps.start + (steps.end - steps.start) / measured.steps / 2);
   }
   return time < both ? time : both / 2;
 }

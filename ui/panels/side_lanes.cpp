@@ -19,6 +19,10 @@ bool is_too_much(const trace::Lane& lane, const Workspace& workspace, const Side
          side.run->program->parameters > 0;
 }
 
+bool only_repeats(trace::LaneId lane, const IndexedTrace& view) {
+  return std::ranges::find(view.repeated_marks, lane) != view.repeated_marks.end();
+}
+
 // Lanes on which nothing happened say nothing, once the run is over. Memory has a panel of its own:
 // its lanes are shown where a person asks for them.
 void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& side,
@@ -32,7 +36,7 @@ void hide_lanes(TimelineSide& out, const Workspace& workspace, const SideModel& 
     const bool of_memory =
         kind == trace::LaneKind::kMemoryRole || (kind == trace::LaneKind::kMemory && !memory_lanes);
     if ((empty && side.run && !side.busy) || of_memory ||
-        is_too_much(trace.lanes()[lane], workspace, side) ||
+        is_too_much(trace.lanes()[lane], workspace, side) || only_repeats(lane, *side.view) ||
         workspace.hides(trace.lanes()[lane].name))
       out.hidden.push_back(lane);
   }

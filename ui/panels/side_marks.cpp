@@ -26,7 +26,7 @@ trace::LaneId copy_lane(const trace::Trace& trace) {
 // A time is one step's, and B ends after all of its steps; of the whole run it is the run's.
 Guess placed_guess(const GuessRange& range, const analysis::Measured& measured) {
   const bool of_run = range.of == GuessedEnd::kRun;
-  const Nanos origin = of_run ? measured.whole.start : measured.window.start;
+  const Nanos origin = of_run ? measured.whole.start : measured.first_window().start;
   const double steps = of_run ? 1 : measured.per();
   constexpr double kFarthest = 1e18;  // within Nanos
   Guess guess;

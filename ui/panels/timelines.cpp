@@ -180,8 +180,8 @@ TimelineSide side_input(const Workspace& workspace, std::size_t number,
   if (side.run && !side.busy) {
     if (const auto total = analysis::value_of(side.run->metrics, "time.total"))
       out.total = format_nanos(*total);
-    if (const auto& marks = side.run->facts.measured.marks; !marks.empty())
-      out.measured_from = marks.front().start;
+    for (const auto& [rank, marks] : side.run->facts.measured.marks_of_ranks)
+      if (!marks.empty()) out.measured_from[rank] = marks.front().start;
     add_gaps(out, *side.run, attention.timeline.view);
     add_exposed(out, *side.run, attention.timeline.view);
   }

@@ -331,8 +331,10 @@ class Builder {
       bar.label = fitting(request_, room - request_.min_label, full + ", never ends", "never ends");
       return;
     }
-    const bool warms_up = request_.measured_from && span.start < *request_.measured_from &&
-                          trace_.lanes()[span.lane].kind == trace::LaneKind::kSteps &&
+    const trace::Lane& lane = trace_.lanes()[span.lane];
+    const auto measured = request_.measured_from.find(lane.rank);
+    const bool warms_up = measured != request_.measured_from.end() &&
+                          span.start < measured->second && lane.kind == trace::LaneKind::kSteps &&
                           full != program::kValidationMark;
     if (warms_up) bar.label = fitting(request_, room, full + ", warm-up", full + ", warm-up");
     if (bar.label.empty()) bar.label = fitting(request_, room, full, short_name(full));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,7 +88,8 @@ struct LayoutRequest {
   float stuck = 0;                            // how far down pinned lanes stand: what is scrolled
   std::size_t filtered = 0;                   // more than 0: a line below the lanes says so
   const CounterTops* counter_tops = nullptr;  // none: of each lane on its own
-  std::optional<Nanos> measured_from;         // marks of steps before it say that they warm up
+  // By rank: its marks of steps before it say that they warm up.
+  std::map<std::int32_t, Nanos> measured_from;
   const Matches* matches = nullptr;           // bars without one of these are dimmed
   std::vector<trace::LaneId> collapsed;       // drawn in one row, what holds a thread over it
   std::vector<std::string> collapsed_groups;  // only the heading is drawn

@@ -203,11 +203,21 @@ class Tucker {
     return turn == 0 && id != main_ && !wish_.path.empty() ? kBesidePath : turn;
   }
 
+  // Marks of further ranks: the first one's tell which step it is.
+  bool is_mark_of_another(const trace::Lane& lane) const {
+    if (lane.kind != LaneKind::kSteps) return false;
+    const auto first = std::ranges::find_if(layout_.lanes, [&](const LaneBox& box) {
+      return trace_.lanes()[box.lane].kind == LaneKind::kSteps;
+    });
+    return trace_.lanes()[first->lane].rank != lane.rank;
+  }
+
   // All of them, those below as well: they are nothing to scroll to before the rest is in sight.
   void put_asides_away() {
     for (const LaneBox& box : layout_.lanes) {
+      const trace::Lane& lane = trace_.lanes()[box.lane];
       if (keeps(box) || box.lane >= draw_.rows.size() ||
-          !is_aside(trace_.lanes()[box.lane], draw_.rows[box.lane]))
+          !(is_aside(lane, draw_.rows[box.lane]) || is_mark_of_another(lane)))
         continue;
       if (is_above(box)) end_ -= box.height;
       tuck_.away.push_back(box.lane);

@@ -1,8 +1,8 @@
 // What is put away where not all lanes fit, so that the GPU's are in sight at once: rows of host
-// threads become one, and lanes that tell less go behind a link in the side's strip; marks and what
-// a profiler says of itself first, copy engines that hardly copy and threads that launch work last.
-// What a person unfolds or asks for stays, and what a path runs on as long as that is shown. Pure;
-// heights are pixels.
+// threads become one, and lanes that tell less go behind a link in the side's strip; marks of
+// streams and of further ranks, and what a profiler says of itself, first, copy engines that hardly
+// copy and threads that launch work last. What a person unfolds or asks for stays, and what a path
+// runs on as long as that is shown. Pure; heights are pixels.
 #pragma once
 
 #include <algorithm>

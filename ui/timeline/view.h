@@ -6,6 +6,7 @@
 
 #include <imgui.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,12 +52,12 @@ struct TimelineSide {
   std::string dropped, dropped_why;  // "12 dropped", and of the file's events which
   std::string total;                 // bold, to the right: "28.2 ms"
   std::vector<trace::LaneId> hidden;
-  std::vector<trace::LaneId> pinned;    // they stand first and stay in sight
-  bool keeps_lanes = false;             // few were chosen: none goes where not all fit
-  std::vector<trace::LaneId> told;      // a lesson's: it does not go; of few, what tells most first
-  std::vector<std::int32_t> ranks;      // of many the two that tell of their waits; empty: any
-  std::size_t filtered = 0;             // of the hidden lanes, those that a person has hidden
-  std::optional<Nanos> measured_from;   // the first step of which metrics tell
+  std::vector<trace::LaneId> pinned;  // they stand first and stay in sight
+  bool keeps_lanes = false;           // few were chosen: none goes where not all fit
+  std::vector<trace::LaneId> told;    // a lesson's: it does not go; of few, what tells most first
+  std::vector<std::int32_t> ranks;    // of many the two that tell of their waits; empty: any
+  std::size_t filtered = 0;           // of the hidden lanes, those that a person has hidden
+  std::map<std::int32_t, Nanos> measured_from;  // by rank, the first step of which metrics tell
   const Matches* matches = nullptr;     // of a search or a path: the others are dimmed; none: all
   const Chain* chain = nullptr;         // a path: what is beside it is dimmed; none: none is shown
   std::vector<std::string> lane_names;  // shown while there is no trace
