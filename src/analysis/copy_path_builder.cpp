@@ -8,7 +8,9 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/copy_path.h"
+#include "analysis/intervals.h"
 #include "analysis/step_mark.h"
+#include "program/marks.h"
 
 namespace trainscope::analysis {
 
@@ -107,6 +109,9 @@ class CopyPathBuilder {
     if (thread && (span.category == Category::kHeld || span.category == Category::kPin ||
                    span.category == Category::kLoader))
       path_.busy_.add({span.start, span.end(), id});
+    if (is_host_mark(trace_, span) &&
+        std::string_view(trace_.name(span)) == program::kValidationMark)
+      validations_.push_back({span.start, span.end()});
     if (is_step_mark(trace_, span))
       marks_.push_back({span.start, span.end(), number_in(trace_.name(span)).value_or(0)});
   }
@@ -312,17 +317,26 @@ class CopyPathBuilder {
     return step >= 0 ? step : position;
   }
 
+  // Its batch is of no step, and is there once its copy is called for.
+  bool is_of_validation(const Span& span) const {
+    return std::ranges::any_of(validations_, [&](const Interval& one) {
+      return one.start <= span.start && span.start < one.end;
+    });
+  }
+
   void add_batches() {
     const std::map<int, std::int64_t> bytes = batch_bytes();
     const bool with_steps = !bytes.empty() && bytes.rbegin()->first >= 0;
     std::int64_t usual = 0;  // of a batch that is not copied before the trace ends
-    for (const auto& [step, amount] : bytes) usual = std::max(usual, amount);
+    for (const auto& [step, amount] : bytes)
+      if (step >= 0 || !with_steps) usual = std::max(usual, amount);
     sort_by_end(loads_);
     // A batch that is read and then loaded arrives once, with the last of its spans.
     std::map<int, Nanos> arrivals;
     for (const SpanId id : loads_) {
       const Span& span = trace_.spans()[id];
       path_.loads_.add({span.start, span.end(), id});
+      if (with_steps && is_of_validation(span)) continue;
       arrivals[batch_of_load(span, static_cast<int>(arrivals.size()))] = span.end();
     }
     std::vector<std::pair<Nanos, int>> in_order;
@@ -444,7 +458,8 @@ class CopyPathBuilder {
   std::unordered_map<std::uint32_t, std::uint32_t> copies_of_;
   std::vector<SpanId> streams_, loads_, pins_;
   std::vector<Mark> marks_;
-  std::vector<Source> sources_;  // of each copy
+  std::vector<Interval> validations_;  // marks
+  std::vector<Source> sources_;        // of each copy
   std::map<int, Nanos> loaded_at_;
   std::vector<int> loaded_order_;  // batches
   std::map<int, std::pair<Nanos, Nanos>> pinned_at_;
