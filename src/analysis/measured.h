@@ -22,6 +22,7 @@ struct Measured {
   // before: the window begins, and ends, once all GPU work is done that the rank launched before
   // the step's mark, recorded or not, or at the mark if that is later. A step whose work is never
   // done is none.
+  // Where the host validates between steps, they are the longest run of steps without that.
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
@@ -100,7 +101,8 @@ inline bool is_peer_wait(const trace::Span& span) {
 // Waits of GPUs for a rank that never comes: the work that such a wait is before is missing.
 std::vector<trace::SpanId> endless_waits(const trace::Trace& trace);
 
-// One step: its mark, and its window by the rule above: where one ends the next begins.
+// One step: its mark, and its window by the rule above: where one ends the next begins, unless the
+// host validates between them.
 struct StepWindow {
   Interval mark;
   Interval window;
