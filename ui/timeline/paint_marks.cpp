@@ -137,7 +137,8 @@ void shorten(const Canvas& canvas, std::vector<StripWish>& wishes, float apart, 
         wish.words = wish.brief;
         wish.width = label_width(canvas, wish.words);
       }
-  if (width_of(wishes, apart) > room) std::erase_if(wishes, &StripWish::is_marker);
+  if (width_of(wishes, apart) > room)
+    std::erase_if(wishes, [](const StripWish& wish) { return wish.is_marker; });
   while (!wishes.empty() && width_of(wishes, apart) > room) wishes.pop_back();
 }
 
