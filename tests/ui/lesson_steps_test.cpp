@@ -173,13 +173,13 @@ TEST_CASE("a step that points at a line of a listing lights it") {
   const auto points = [](const scenario::Step& step) {
     return step.focus && !step.focus->code.empty() && step.focus->lane.empty();
   };
-  go_to(*driver, "ddp-deadlock", points);
+  go_to(*driver, "compress-gradients", points);
   const Workspace& workspace = driver->workspace();
   const auto& listing = workspace.sides()[1].outline->listing;
   CHECK(attention_of(*driver).code_side == 1);
   const std::uint16_t line = lit_line(workspace, attention_of(*driver));
   REQUIRE(line > 0);
-  CHECK_THAT(listing.lines[line - 1], Catch::Contains("loss.backward()"));
+  CHECK_THAT(listing.lines[line - 1], Catch::Contains("register_comm_hook"));
 }
 
 TEST_CASE("what two sides do in a step that points at a span stands below each other") {
