@@ -239,26 +239,38 @@ void explain_launches(const Run& run, Finding& finding, double per, const Speech
   finding.advice = profiler_advice(run, speech) + launch_advice(run, speech);
 }
 
-// Whether most of the time of copies is of those that pass no memory of the host.
-bool copies_on_devices(const Run& run) {
-  Nanos on_devices = 0, others = 0;
+// How long copies took, by the memory that they pass.
+struct CopyTime {
+  Nanos on_devices = 0;  // none of the host
+  Nanos pinned = 0;
+  Nanos others = 0;
+};
+
+CopyTime copy_time(const Run& run) {
+  CopyTime time;
   trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
     const trace::Lane& lane = run.trace->lanes()[span.lane];
     if (lane.kind != trace::LaneKind::kStream || !run.facts.measured.counts(lane)) return;
-    if (span.category == trace::Category::kCopyD2D) on_devices += span.duration;
+    const trace::Detail* detail = run.trace->detail(span);
+    const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
+    const bool pinned =
+        copy && (copy->from == trace::Memory::kPinned || copy->to == trace::Memory::kPinned);
+    if (span.category == trace::Category::kCopyD2D) time.on_devices += span.duration;
     if (span.category == trace::Category::kCopyH2D || span.category == trace::Category::kCopyD2H)
-      others += span.duration;
+      (pinned ? time.pinned : time.others) += span.duration;
   });
-  return on_devices > others;
+  return time;
 }
 
 const char* copy_advice(const Run& run) {
-  if (copies_on_devices(run))
+  const CopyTime time = copy_time(run);
+  if (time.on_devices > time.pinned + time.others)
     return "Try a stream of their own: they pass no memory of the host, and kernels can run beside "
            "them.";
-  return run.program && run.config.flag("transfer.non_blocking")
-             ? "Try a stream of their own, ahead of the step that needs them."
-             : "Try pinned memory with non_blocking=True, and a stream of their own.";
+  const bool pinned = run.program ? run.config.flag("transfer.non_blocking")
+                                  : time.pinned > time.on_devices + time.others;
+  return pinned ? "Try a stream of their own, ahead of the step that needs them."
+                : "Try pinned memory with non_blocking=True, and a stream of their own.";
 }
 
 }  // namespace

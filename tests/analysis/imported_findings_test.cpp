@@ -147,6 +147,21 @@ TEST_CASE("copies from pageable memory with nothing beside them are found, and p
   if (kernels) CHECK_THAT(kernels->why, !Catch::Contains("no waiting"));
 }
 
+TEST_CASE("pinned copies are advised a stream of their own, and no pinned memory") {
+  Loop loop;
+  for (int i = 0; i < kSteps; ++i) {
+    loop.begin_step();
+    loop.copy(Category::kCopyH2D, trace::Memory::kPinned, trace::Memory::kDevice, 6'000, false);
+    loop.run_kernels();
+    loop.end_step();
+  }
+  const Found found = found_in(loop.run());
+  const Finding* copies = found.of(Part::kExposedCopy);
+  REQUIRE(copies);
+  CHECK_THAT(copies->advice, Catch::Contains("a stream of their own"));
+  CHECK_THAT(copies->advice, !Catch::Contains("pinned memory"));
+}
+
 // Replays make copies between host and GPU faster, and none within it.
 TEST_CASE("exposed copies that no replay makes shorter are told all the same") {
   Loop loop;
