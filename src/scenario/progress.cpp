@@ -157,9 +157,7 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
     if (trace.lanes()[span.lane].name == focus.lane && trace.name(span).starts_with(focus.span))
       found.push_back(id);
   }
-  std::sort(found.begin(), found.end(), [&](trace::SpanId a, trace::SpanId b) {
-    return trace.spans()[a].start < trace.spans()[b].start;
-  });
+  std::ranges::stable_sort(found, {}, [&](trace::SpanId id) { return trace.spans()[id].start; });
   return found;
 }
 

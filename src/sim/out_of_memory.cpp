@@ -47,6 +47,12 @@ std::string request_words(const OutOfMemory& why, const Speech& speech) {
   const std::string capacity = bytes(speech, why.capacity);
   const std::string reserved = bytes(speech, why.reserved);
   const std::string allocated = bytes(speech, why.allocated);
+  if (why.reserved == 0 && why.context == 0)
+    return told(speech, "{} asks for {}, more than the {} that there are", buffer, requested,
+                capacity);
+  if (why.reserved == 0)
+    return told(speech, "{} asks for {}, more than the {} that CUDA's context of {} leaves", buffer,
+                requested, capacity, bytes(speech, why.context));
   if (why.context == 0)
     return told(speech,
                 "{} asks for {}, and of the {} that there are, the allocator holds {}, {} of "

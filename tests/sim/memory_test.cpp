@@ -229,7 +229,13 @@ TEST_CASE("what does not fit from the start ends the run before it begins") {
   CHECK(why->buffer == "device");
   CHECK(why->holders.empty());
   CHECK(bench.trace.spans().empty());
-  CHECK_THAT(sim::sentence(*why), Catch::StartsWith("NVIDIA H200 SXM is out of memory: device"));
+  CHECK(sim::sentence(*why) ==
+        "NVIDIA H200 SXM is out of memory: device (batch) asks for 64 MiB, more than the 32 MiB "
+        "that there are; what is shown ends there: ask for less, or choose a machine with more "
+        "memory");
+  bench.machine.host.context_bytes = 10 * kMi;
+  CHECK_THAT(sim::sentence(*bench.carry_out()),
+             Catch::Contains("more than the 22 MiB that CUDA's context of 10 MiB leaves"));
 }
 
 TEST_CASE("what is allocated twice, or freed and not allocated, is refused by name") {
