@@ -130,11 +130,13 @@ program::Program build_copy(const program::Config& config) {
   program::Copy copy =
       direction == "d2h" ? program::Copy{y, x, bytes, 0} : program::Copy{x, y, bytes, 0};
   PinnedBlocks pinned(program, bytes, blocks_of(config));
-  if (pinning == Pinning::kOnce) copy.from = pinned.pin(main.at(lines.pin));
   program.steps = static_cast<int>(config.whole("steps"));
   program.warmup_steps = program.steps > 1 ? 1 : 0;
+  const bool pins_once = pinning == Pinning::kOnce;  // of one step, or before all of several
+  if (pins_once && program.steps > 1) copy.from = pinned.pin(main.at(lines.pin));
   for (int step = 0; step < program.steps; ++step) {
     main.at(lines.loop).add(program::BeginMark{}, trace::step_mark(step));
+    if (pins_once && program.steps == 1) copy.from = pinned.pin(main.at(lines.pin));
     for (std::int64_t i = 0; i < count; ++i) {
       if (pinning == Pinning::kEach) copy.from = pinned.pin(main.at(lines.copy));
       main.at(lines.copy).add(copy);

@@ -26,7 +26,7 @@ std::vector<LaneId> repeated(const std::vector<Marks>& ranks, LaneKind kind = La
   Trace trace({});
   std::int32_t rank = 0;
   for (const Marks& marks : ranks) {
-    const LaneId lane = trace.add_lane({"steps", kind, rank++});
+    const LaneId lane = trace.add_lane({"steps", kind, rank++, -1, 0, 0, ""});
     const auto add = [&](const std::string& name, Nanos start, Nanos duration) {
       Span span;
       span.lane = lane;

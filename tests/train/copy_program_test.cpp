@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "support/built_program.h"
@@ -66,6 +68,19 @@ TEST_CASE("a tensor that is pinned once is locked and copied before all copies t
   const std::string listing = listing_of(program);
   CHECK(listing.find("x = x.pin_memory()\nfor i in range(5):") != std::string::npos);
   CHECK(listing.find("pin_memory=True") == std::string::npos);
+}
+
+TEST_CASE("pinning once is of the only step, and of none of several") {
+  for (const bool one : {true, false}) {
+    const Program program = pinned({"copy.pin=once", one ? "steps=1" : "steps=3"});
+    const auto& commands = program.threads[0].commands;
+    const auto place = [&](auto action) {
+      return std::ranges::find_if(commands, [](const program::Command& command) {
+        return std::holds_alternative<decltype(action)>(command.action);
+      });
+    };
+    CHECK((place(program::BeginMark{}) < place(program::HostAlloc{})) == one);
+  }
 }
 
 TEST_CASE("a tensor that is pinned in the loop is copied each time; its blocks are used again") {
