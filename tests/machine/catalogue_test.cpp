@@ -150,7 +150,7 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
     const std::size_t fp32 = machine.gpu.fp32_gemm_efficiency > 0 ? 1 : 0;
     const std::size_t rare = l2 + power + fp32;
     const std::size_t figures =
-        53 + rare + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
+        54 + rare + (several ? 3u : 0u) + (added ? 1u : 0u) + (tree ? 3u : 0u) + (nodes ? 4u : 0u);
     CHECK(machine.figures.size() == figures);
     CHECK(machine.figures.front().name == "gpu.compute_capability");
     CHECK((machine.figures[7].name == "gpu.l2_bandwidth") == (l2 == 1));

@@ -65,7 +65,7 @@ TEST_CASE("a line of the sheet is key, value, source and meaning") {
   CHECK_THAT(sheet, Contains("\nLink between GPUs: nvswitch" + line("bandwidth", "450 GB/s")));
   CHECK_THAT(sheet, Contains(line("peer_to_peer", "yes") + "datasheet"));
   CHECK_THAT(sheet, Contains("\nNetwork between nodes" + line("bandwidth", "400 GB/s")));
-  CHECK_THAT(sheet, Contains("67 figures: "));
+  CHECK_THAT(sheet, Contains("68 figures: "));
 }
 
 TEST_CASE("groups hold what a machine has and nothing else") {
