@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace trainscope::scenario {
 
@@ -157,7 +158,10 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
     if (trace.lanes()[span.lane].name == focus.lane && trace.name(span).starts_with(focus.span))
       found.push_back(id);
   }
-  std::ranges::stable_sort(found, {}, [&](trace::SpanId id) { return trace.spans()[id].start; });
+  // Of GPUs that begin something at once, the first that is shown.
+  std::ranges::stable_sort(found, {}, [&](trace::SpanId id) {
+    return std::pair(trace.spans()[id].start, trace.spans()[id].lane);
+  });
   return found;
 }
 
