@@ -79,10 +79,11 @@ inline program::Program random_program(std::uint32_t seed) {
         case 1:
           add(FrameworkCall{});
           break;
-        case 2:
-          if (upto(4) == 0) add(HostAlloc{upto(1 << 18)});
-          add(HostCopy{upto(1 << 22)});
-          break;
+        case 2: {
+          const std::int64_t bytes = upto(1 << 22);
+          if (bytes % 4 == 0) add(HostAlloc{bytes / 16});
+          add(HostCopy{bytes});
+        } break;
         case 3:
         case 4:
           add(Launch{static_cast<Index>(upto(4)), stream});
