@@ -354,8 +354,10 @@ class CopyPathBuilder {
   }
 
   // Batches are pinned in the order in which they were loaded. A pin copy's bytes are those of its
-  // command; without the program, those of its batch.
+  // command; without the program, those of its batch. What a program pins that loads nothing is no
+  // batch, and there as its copies are called.
   void add_pins(const std::map<int, std::int64_t>& bytes, std::int64_t usual) {
+    if (program_ && loaded_order_.empty()) return;
     const std::map<std::string, std::vector<std::int64_t>> commands = pin_commands();
     std::map<trace::LaneId, std::size_t> nth;
     sort_by_end(pins_);

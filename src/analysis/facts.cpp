@@ -69,7 +69,9 @@ Measured measured_in(const trace::Trace& part, const Measured& whole, const Rank
 
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine) {
-  return facts_of(measure(trace, program, machine), learning(trace), DeviceMemory(trace));
+  Facts facts = facts_of(measure(trace, program, machine), learning(trace), DeviceMemory(trace));
+  facts.validating = validating(trace);
+  return facts;
 }
 
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,

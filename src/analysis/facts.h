@@ -13,6 +13,7 @@
 #include "analysis/partition.h"
 #include "analysis/roofline.h"
 #include "analysis/sm_use.h"
+#include "analysis/validating.h"
 
 namespace trainscope::analysis {
 
@@ -28,8 +29,9 @@ struct Facts {
   Learning learning;
   SmFacts sms;
   Roofline roofline;
-  MemoryPeaks peaks;  // of device memory
-  RoleBytes roles;    // of what is allocated at its peak
+  MemoryPeaks peaks;                     // of device memory
+  RoleBytes roles;                       // of what is allocated at its peak
+  std::optional<Validating> validating;  // of a run; nothing of a step, of which none is a part
 };
 Facts gather_facts(const trace::Trace& trace, const program::Program* program,
                    const machine::Machine* machine);

@@ -2,7 +2,6 @@
 
 #include "analysis/memory_counters.h"
 #include "analysis/metric_rows.h"
-#include "analysis/validating.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -16,23 +15,16 @@ Nanos end_of_warmup(const Measured& measured) {
 
 // Where the program validates between steps, the rise is that of the steps that are measured.
 Nanos begin_of_rise(const Facts& facts) {
-  return validates(*facts.measured.trace) ? facts.measured.window.start
-                                          : end_of_warmup(facts.measured);
+  return facts.validating ? facts.measured.first_window().start : end_of_warmup(facts.measured);
 }
 
 void add_validating(Table& t) {
   t.add("memory.peak_validating", "B", "peak allocated, validating",
         "most memory in live tensors while the loop validates between two steps",
-        [](const Facts& f) {
-          const auto found = validating(*f.measured.trace);
-          return found ? found->peak : Answer();
-        });
+        [](const Facts& f) { return f.validating ? f.validating->peak : Answer(); });
   t.add("memory.left_by_validation", "B", "left by a validation",
         "how much more memory is in live tensors behind a validation than before it, in the mean",
-        [](const Facts& f) {
-          const auto found = validating(*f.measured.trace);
-          return found ? found->left : Answer();
-        });
+        [](const Facts& f) { return f.validating ? f.validating->left : Answer(); });
 }
 
 // What one role has of device memory at its peak.

@@ -7,7 +7,6 @@
 #include "analysis/copy_steps.h"
 #include "analysis/launches.h"
 #include "analysis/metric_rows.h"
-#include "analysis/validating.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -102,8 +101,7 @@ void add_times(Table& t) {
   t.add("time.validation", "ns", "validation",
         "a validation between two training steps, of which it is no part, by the host's clock",
         [](const Facts& f) {
-          const auto found = validating(*f.measured.trace);
-          return found && found->time > 0 ? Answer(found->time) : Answer();
+          return f.validating && f.validating->time > 0 ? Answer(f.validating->time) : Answer();
         });
   t.add("time.forward", "ns", "forward",
         "forward kernels at work, a step; absent where most kernels' phase is not known",

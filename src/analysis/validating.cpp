@@ -27,10 +27,6 @@ double peak_within(const MemoryHistory& history, const Interval& time) {
 
 }  // namespace
 
-bool validates(const trace::Trace& trace) {
-  return !marks_of(trace).empty();
-}
-
 std::optional<Validating> validating(const trace::Trace& trace) {
   const std::vector<Interval> all = marks_of(trace);
   if (all.empty()) return std::nullopt;

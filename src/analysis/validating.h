@@ -14,9 +14,6 @@ struct Validating {
   std::optional<double> left;  // what one leaves in live tensors behind it, in the mean
 };
 
-// Whether there is one.
-bool validates(const trace::Trace& trace);
-
 // Of validations that came to their end, as what a run out of memory ends in is not marked. Nothing
 // where there is none.
 std::optional<Validating> validating(const trace::Trace& trace);

@@ -259,6 +259,15 @@ TEST_CASE("the path holds for both directions, both kinds of memory and one copy
       }
 }
 
+TEST_CASE("the path holds for a tensor that is pinned once, and for one that is in the loop") {
+  for (const char* pin : {"copy.pin=once", "copy.pin=each"})
+    for (const char* waits : {"transfer.non_blocking=true", "transfer.non_blocking=false"}) {
+      INFO(pin << " " << waits);
+      check_everywhere(run_config("A", config_of({"workload=copy", "copy.memory=pinned", pin, waits,
+                                                  "copy.bytes=10000001", "copy.count=3"})));
+    }
+}
+
 TEST_CASE("the path holds for loaders with and without workers and pinning") {
   for (const char* workers : {"loader.num_workers=0", "loader.num_workers=3"})
     for (const char* pin : {"loader.pin_memory=true", "loader.pin_memory=false"}) {

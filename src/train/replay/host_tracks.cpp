@@ -209,31 +209,50 @@ void add_starts(const std::vector<HostTrack>& tracks, std::size_t main, std::siz
   }
 }
 
-// The rank that step times are of; none without marks.
-std::optional<std::int32_t> rank_of_steps(const trace::Trace& trace) {
-  std::optional<std::int32_t> first;
-  for (SpanId id = 0; id < trace.spans().size(); ++id)
-    if (const trace::Lane& lane = trace.lanes()[trace.spans()[id].lane];
-        lane.kind == LaneKind::kSteps)
-      first = std::min(first.value_or(lane.rank), lane.rank);
-  return first;
+// Whether a mark begins within a span and ends behind it, or the other way round: a thread's own
+// marks nest with what it does. `marks` by start, one behind another.
+bool crosses(const std::vector<Span>& marks, const Span& span) {
+  const auto begins = std::ranges::upper_bound(marks, span.start, {}, &Span::start);
+  if (begins != marks.begin()) {
+    const Nanos end = std::prev(begins)->end();
+    if (std::prev(begins)->start < span.start && end > span.start && end < span.end()) return true;
+  }
+  const auto behind = std::ranges::lower_bound(marks, span.end(), {}, &Span::start);
+  return behind != begins && behind != marks.begin() && std::prev(behind)->end() > span.end();
+}
+
+// Marks that are not a thread's own are copies of another rank's, which has none of its own.
+std::vector<SpanId> own_marks(const trace::Trace& trace, const std::vector<SpanId>& ids,
+                              const std::vector<SpanId>& marks) {
+  std::vector<Span> times;
+  for (const SpanId id : marks) times.push_back(trace.spans()[id]);
+  std::ranges::sort(times, {}, &Span::start);
+  const bool are_copies =
+      std::ranges::any_of(ids, [&](SpanId id) { return crosses(times, trace.spans()[id]); });
+  return are_copies ? std::vector<SpanId>() : marks;
 }
 
 }  // namespace
 
 std::vector<HostTrack> host_tracks(const trace::Trace& trace) {
   const std::map<trace::LaneId, trace::LaneId> lanes = lanes_of_threads(trace);
-  std::map<trace::LaneId, std::vector<SpanId>> spans;
+  std::map<trace::LaneId, std::vector<SpanId>> spans, marks;
   std::vector<bool> has_steps(trace.lanes().size());
-  const std::optional<std::int32_t> with_steps = rank_of_steps(trace);
   for (SpanId id = 0; id < trace.spans().size(); ++id) {
     const auto lane = lanes.find(trace.spans()[id].lane);
     if (lane == lanes.end() || trace.spans()[id].category == Category::kSync) continue;
-    if (lane->first != lane->second) {
-      has_steps[lane->second] = true;
-      if (trace.lanes()[lane->first].rank != with_steps) continue;
-    }
-    spans[lane->second].push_back(id);
+    const bool is_mark = lane->first != lane->second;
+    if (is_mark) has_steps[lane->second] = true;
+    (is_mark ? marks : spans)[lane->second].push_back(id);
+  }
+  std::optional<std::int32_t> first;  // the rank whose marks are the steps
+  for (const auto& [lane, ids] : marks)
+    first = std::min(first.value_or(trace.lanes()[lane].rank), trace.lanes()[lane].rank);
+  for (const auto& [lane, ids] : marks) {
+    std::vector<SpanId>& others = spans[lane];
+    const bool are_steps = trace.lanes()[lane].rank == first;
+    const std::vector<SpanId> own = are_steps ? ids : own_marks(trace, others, ids);
+    others.insert(others.end(), own.begin(), own.end());
   }
   const std::unordered_set<std::uint32_t> enqueues = correlations_of_work(trace);
   std::vector<HostTrack> tracks;

@@ -28,8 +28,8 @@ struct HostTrack {
 };
 
 // By rank, and of each its main thread first: the one with the marks of steps, where there are any.
-// Threads that did nothing are left out, and the marks of steps of all ranks but the first: times
-// of steps are by its marks, and those of others may be copies of them.
+// Threads that did nothing are left out, and marks of steps that are not the thread's own: of a
+// file whose rank has none they may be copies of another's.
 std::vector<HostTrack> host_tracks(const trace::Trace& trace);
 
 // The main thread waits while another one works: autograd's, in loss.backward(). The other begins
