@@ -226,7 +226,8 @@ Json loaders_of(const program::Program& program) {
 void read_loaders(const Json& json, program::Program& program) {
   if (!json.contains("loaders")) return;
   for (const Json& one : json.at("loaders")) {
-    program::Thread thread{"", program::ThreadRole::kLoaderWorker};
+    program::Thread thread;
+    thread.role = program::ThreadRole::kLoaderWorker;
     thread.rank = static_cast<int>(whole(one.at(0), 0, std::numeric_limits<int>::max()));
     thread.commands.push_back({program::HostWork{whole(one.at(1)), true}});
     if (const std::int64_t bytes = whole(one.at(2)); bytes > 0)

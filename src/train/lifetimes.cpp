@@ -1,6 +1,7 @@
 #include "train/lifetimes.h"
 
 #include <unordered_map>
+#include <utility>
 
 namespace trainscope::train {
 
@@ -35,6 +36,14 @@ void allocate_where_written(const program::Program& program, std::set<program::I
   for (PlannedLaunch& launch : launches)
     for (const program::Index written : program.operations[launch.operation].writes)
       if (missing.erase(written) > 0) launch.allocated.push_back(written);
+}
+
+program::Index add_kept(program::Program& program, program::Index kept, std::string name) {
+  program::Buffer buffer = program.buffers[kept];
+  buffer.name = std::move(name);
+  buffer.type = program::ElementType::kBool;  // of memory alone: nothing reads it
+  program.buffers.push_back(std::move(buffer));
+  return static_cast<program::Index>(program.buffers.size() - 1);
 }
 
 }  // namespace trainscope::train

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include "program/program.h"
@@ -19,5 +20,9 @@ void plan_lifetimes(const program::Program& program, const std::vector<program::
 // Each of `missing` is allocated by the first launch that writes it.
 void allocate_where_written(const program::Program& program, std::set<program::Index> missing,
                             std::vector<PlannedLaunch>& launches);
+
+// A buffer for what a list keeps of `kept`: it has that one's block from now on, and never gives it
+// back, while the loop writes to `kept` itself again.
+program::Index add_kept(program::Program& program, program::Index kept, std::string name);
 
 }  // namespace trainscope::train

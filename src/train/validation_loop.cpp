@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "program/marks.h"
+#include "train/lifetimes.h"
 
 namespace trainscope::train {
 
@@ -98,12 +98,11 @@ void ValidationLoop::keep(ThreadWriter& main, Place& place, const Names& names) 
   ++appended_;
   for (const Index buffer : held_by(place, names)) {
     if (std::erase(place.lives, buffer) == 0) continue;
-    program::Buffer kept = parts_.program.buffers[buffer];
-    kept.name += fmt::format(" batch {}", appended_);
-    kept.type = program::ElementType::kBool;  // of memory alone: nothing reads it
-    parts_.program.buffers.push_back(std::move(kept));
+    const Index kept =
+        add_kept(parts_.program, buffer,
+                 fmt::format("{} batch {}", parts_.program.buffers[buffer].name, appended_));
     main.add(program::Free{buffer});
-    main.add(program::Alloc{static_cast<Index>(parts_.program.buffers.size() - 1), 0});
+    main.add(program::Alloc{kept, 0});
   }
 }
 

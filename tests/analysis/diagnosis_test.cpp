@@ -4,29 +4,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <memory>
 
 #include "analysis/advice.h"
+#include "analysis/findings.h"
 #include "analysis/trials.h"
-#include "support/config.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
-using test::config_of;
-
-namespace {
-
-Run run_of(const std::vector<std::string>& settings) {
-  return run_config("A", config_of(settings));
-}
-
-Finding first_of(const Run& run) {
-  const std::vector<Finding> findings = diagnose(run);
-  REQUIRE_FALSE(findings.empty());
-  return findings.front();
-}
-
-}  // namespace
+using namespace trainscope::test;
 
 TEST_CASE("findings are parts of the time, those first that could save most, each with its share") {
   for (const std::vector<std::string>& settings :
@@ -78,16 +63,6 @@ TEST_CASE("a host that is behind with its launches is found, with their number")
   CHECK(finding.part == Part::kIdleLaunch);
   CHECK_THAT(finding.why, Catch::Contains(" launches a step"));
   CHECK_THAT(finding.why, Catch::Contains("; itself it is longest in "));
-}
-
-TEST_CASE("where kernels fill the step they are named by what limits them, and give no gain") {
-  const Run run = run_of({"workload=train", "data.source=tensor", "steps=4", "model.hidden=16384",
-                          "model.layers=3", "batch_size=8192"});
-  const Finding finding = first_of(run);
-  CHECK(finding.part == Part::kCompute);
-  CHECK(finding.most_gain == 0);
-  CHECK_THAT(finding.why, Catch::Contains("arithmetic limits"));
-  CHECK_THAT(headline(finding), Catch::StartsWith("Kernels: "));
 }
 
 TEST_CASE("what the host does in the gaps is named where it is no launch") {
@@ -390,84 +365,6 @@ TEST_CASE("without workers it is told how many of them bring batches as fast as 
   CHECK(static_cast<double>(more->time) < 1.1 * needed->rest);
 }
 
-TEST_CASE("attention in tiles is advised where there is such a kernel and it is not used") {
-  const auto advice = [](std::vector<std::string> more) {
-    std::vector<std::string> settings{"workload=train", "model.name=gpt2", "model.seq_len=1024",
-                                      "batch_size=8",   "steps=2",         "compile.fuse=true"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return first_of(run_of(settings)).advice;
-  };
-  using Catch::Contains;
-  CHECK_THAT(advice({"machine=a100-sxm-1", "precision=bf16"}), Contains("flash kernel"));
-  CHECK_THAT(advice({"machine=a100-sxm-1", "precision=bf16", "attention.kernel=flash"}),
-             !Contains("flash kernel"));
-  CHECK_THAT(advice({"machine=v100-sxm-1", "precision=fp16", "scaler.enabled=true"}),
-             !Contains("flash kernel"));
-}
-
-TEST_CASE("sides that tensor cores read badly are named, and only where there are some") {
-  const auto advice = [](const char* hidden) {
-    return first_of(run_of({"workload=train", "data.source=tensor", "steps=3", "model.layers=3",
-                            "batch_size=4096", "precision=bf16", "machine=h200-1",
-                            std::string("model.hidden=") + hidden}))
-        .advice;
-  };
-  CHECK_THAT(advice("8193"), Catch::Contains("multiples of 8") && Catch::Contains("8193"));
-  CHECK_THAT(advice("8192"), !Catch::Contains("8192"));
-}
-
-TEST_CASE("a product of odd rows is told as tensor cores that are badly fed, on every GPU") {
-  const auto finding = [](const std::string& machine, const std::string& k) {
-    return first_of(run_of({"workload=gemm", "machine=" + machine, "gemm.m=8192", "gemm.n=8192",
-                            "gemm.k=" + k, "gemm.type=fp16", "steps=3"}));
-  };
-  for (const char* machine : {"v100-sxm-1", "t4-1", "a100-sxm-1", "h200-1", "b200-1"}) {
-    CAPTURE(machine);
-    const Finding odd = finding(machine, "8193"), even = finding(machine, "8192");
-    CHECK_THAT(odd.why, Catch::Contains("feed tensor cores badly"));
-    CHECK_THAT(odd.advice, Catch::Contains("multiples of 8") && Catch::Contains("8193"));
-    CHECK_THAT(even.why, Catch::Contains("arithmetic") && !Catch::Contains("badly"));
-    CHECK_THAT(even.advice, !Catch::Contains("multiples"));
-    CHECK(odd.nanos > 1.2 * even.nanos);
-  }
-  // Two blocks leave the SMs idle, but odd rows are told all the same.
-  const Run small =
-      run_of({"workload=gemm", "gemm.m=100", "gemm.n=129", "gemm.k=257", "gemm.type=fp16"});
-  CHECK_THAT(idle_units_advice(small, {}),
-             Catch::Contains("more blocks") && Catch::Contains("129, 257"));
-}
-
-TEST_CASE("of products of odd rows it is told how long they take, among those that are not odd") {
-  const Run run = run_of({"workload=train", "machine=h100-sxm-1", "model.name=gpt2-large",
-                          "model.seq_len=512", "batch_size=8", "precision=bf16", "steps=3",
-                          "attention.kernel=flash", "data.source=tensor"});
-  const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
-  const double step = *value_of(run.metrics, "time.step");
-  CHECK(odd > 0.02 * step);
-  CHECK(odd < 0.2 * step);
-  CHECK(odd_sides(run) == "50257");
-}
-
-TEST_CASE("odd rows that torch.compile pads are nobody's to pad") {
-  const std::vector<std::string> settings{
-      "workload=train",    "machine=a100-sxm-1",     "model.name=gpt2",
-      "model.seq_len=512", "batch_size=8",           "precision=bf16",
-      "steps=3",           "attention.kernel=flash", "data.name=tokens"};
-  std::vector<std::string> compiled = settings;
-  compiled.push_back("compile.fuse=true");
-  CHECK(odd_sides(run_of(settings)) == "50257");
-  const Run run = run_of(compiled);
-  CHECK(odd_sides(run).empty());
-  CHECK(time_of_odd_products(run) == 0);
-}
-
-TEST_CASE("the window of a convolution is no size to choose") {
-  const Finding first = first_of(run_of({"workload=train", "data.source=tensor", "steps=3",
-                                         "model.name=resnet50", "batch_size=64", "precision=fp16",
-                                         "scaler.enabled=true", "memory_format=channels_last"}));
-  CHECK_THAT(first.advice, !Catch::Contains("147"));
-}
-
 TEST_CASE("a run without a GPU has no finding") {
   CHECK(diagnose(run_of({"workload=train", "device=cpu", "steps=3"})).empty());
 }
@@ -489,34 +386,6 @@ TEST_CASE("only what the GPU has and the config has not yet turned is advised") 
              Contains("FP16 with a GradScaler") && !Contains("BF16") && !Contains("TF32"));
 }
 
-TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised to convolutions") {
-  using Catch::Contains;
-  const auto finding = [](std::vector<std::string> more) {
-    std::vector<std::string> settings{"workload=train", "data.source=tensor", "steps=3",
-                                      "precision=fp16", "scaler.enabled=true"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    Finding first = first_of(run_of(settings));
-    REQUIRE(first.part == Part::kCompute);
-    return first;
-  };
-  // A block for each channel of a batch norm, and of first layers there are 64.
-  const Finding pixels = finding({"model.name=resnet50", "batch_size=128"});
-  CHECK_THAT(pixels.why, Contains("too few blocks"));
-  CHECK_THAT(pixels.advice, Contains("channels_last") && Contains("larger batch"));
-  const Finding channels =
-      finding({"model.name=resnet50", "batch_size=128", "memory_format=channels_last"});
-  CHECK_THAT(channels.why, Contains("memory's bandwidth"));
-  CHECK_THAT(channels.advice, !Contains("channels_last") && Contains("torch.compile"));
-  const Finding wide =
-      finding({"model.name=resnet50", "batch_size=128", "precision=fp32", "scaler.enabled=false"});
-  CHECK_THAT(wide.why, Contains("memory's bandwidth"));
-  CHECK_THAT(wide.advice, Contains("channels_last"));
-  const Finding text = finding({"machine=v100-sxm-1", "model.name=gpt2", "batch_size=8"});
-  CHECK_THAT(text.why, Contains("memory's bandwidth"));
-  CHECK_THAT(text.advice, !Contains("channels_last") && !Contains("narrower"));
-}
-
-// On GPUs without NVLink, where sums take as long as a backward.
 TEST_CASE("sums hide behind a compiled backward that is cut at buckets, and behind no other") {
   const std::vector<std::string> gpt2{
       "workload=train",       "model.name=gpt2",        "model.seq_len=512", "batch_size=8",

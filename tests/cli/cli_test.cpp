@@ -1,6 +1,5 @@
 // The program as a person runs it: what it prints, what it writes, how it ends.
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,11 +9,8 @@
 #include <string>
 
 #include "cli/program.h"
-#include "support/sanitized.h"
 #include "support/skip.h"
-#include "support/traces.h"
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using trainscope::test::Folder;
 using trainscope::test::has_window;
@@ -22,7 +18,6 @@ using trainscope::test::read;
 using trainscope::test::refuses;
 using trainscope::test::Result;
 using trainscope::test::run;
-using trainscope::test::run_in;
 
 TEST_CASE("run prints one JSON object of both sides, and nothing else on standard output") {
   const Result result = run("run pinned-vs-pageable --json");
@@ -63,147 +58,6 @@ TEST_CASE("a lesson's knobs are those that its seed draws, in a run, from a link
   const char* idle = "seed changes nothing with workload = launch";
   CHECK(run("run launch-bound --seed 1").err.find(idle) == std::string::npos);
   CHECK_THAT(run("run --set workload=launch --seed 1").err, Catch::Contains(idle));
-}
-
-TEST_CASE("the same inputs and seed give byte-equal trace files") {
-  const Folder folder;
-  const std::string first = folder.file("first.json"), second = folder.file("second.json");
-  const std::string what = "run --set workload=train --set loader.num_workers=2 --seed 5 --trace ";
-  REQUIRE(run(what + first).code == 0);
-  REQUIRE(run(what + second).code == 0);
-  CHECK(read(first).size() > 1000);
-  CHECK(read(first) == read(second));
-}
-
-TEST_CASE("several ranks are written as a folder of one trace each, also those simulated by one") {
-  const Folder folder;
-  const std::string ranks =
-      "run --machine dgx1-v100-8 --set model.name=resnet18 --set batch_size=4 --set "
-      "parallel.strategy=ddp --set parallel.world_size=3 --set steps=2 --trace ";
-  REQUIRE(run(ranks + folder.file("t.json")).code == 0);
-  REQUIRE(run(ranks + folder.file("packed") + " --set straggler.rank=1").code == 0);
-  CHECK(fs::is_regular_file(folder.file("t.json")));
-  for (const std::string rank : {"0", "1", "2"}) {
-    const json plain = json::parse(read(folder.file("t/rank_" + rank + ".json")));
-    CHECK(plain["distributedInfo"]["rank"] == std::stoi(rank));
-    CHECK(plain["distributedInfo"]["world_size"] == 3);
-    CHECK(plain["deviceProperties"].size() == 3);
-    CHECK(run("import " + folder.file("packed/rank_" + rank + ".json.gz")).code == 0);
-  }
-  CHECK(!fs::exists(folder.file("t/rank_3.json")));
-}
-
-TEST_CASE("a trace is carried out once more, as it was and with a change") {
-  const Folder folder;
-  const std::string trace = folder.file("trace.json");
-  REQUIRE(run("run --set workload=train --set steps=5 --set loop.evaluate=false --trace " + trace)
-              .code == 0);
-  CHECK_THAT(run("import " + trace).out,
-             Catch::Contains("what if (SIMULATED: the trace replayed, which takes"));
-  const json imported = json::parse(run("import --json " + trace).out)["runs"]["A"];
-  const json& what_if = imported["what_if"];
-  CHECK(what_if["origin"] == "simulated");
-  CHECK(what_if["replayed"].get<double>() ==
-        Approx(imported["metrics"]["time.step"]["value"].get<double>()).epsilon(0.001));
-  REQUIRE(!what_if["changes"].empty());
-  const json& first = what_if["changes"][0];
-  const json replayed =
-      json::parse(run("run --json --set workload=replay --set replay.trace=" + trace + " --set " +
-                      first["settings"][0].get<std::string>())
-                      .out);
-  CHECK(replayed["origin"] == "simulated");
-  CHECK(replayed["runs"]["A"]["machine"] == "recorded");
-  CHECK(replayed["runs"]["A"]["metrics"]["time.step"]["value"].get<double>() ==
-        Approx(first["time"].get<double>()).epsilon(1e-6));
-  CHECK(run("compare " + trace + " " + trace).code == 0);
-  const std::string replay = "run --set workload=replay";
-  refuses(replay, 2, "set replay.trace to the file of one");
-  refuses(replay + " --set replay.trace=" + folder.file("none.json"), 2, "there is no such file");
-  refuses(replay + " --set replay.trace=" + trace + " --set replay.host_speed=0", 2,
-          "replay.host_speed");
-  CHECK_THAT(run(replay + " --machine t4-1 --set replay.trace=" + trace).err,
-             Catch::Contains("machine changes nothing"));
-}
-
-TEST_CASE("a trace that a config names stands beside the config") {
-  const Folder folder;
-  REQUIRE(run("run --set workload=train --set steps=3 --set loop.evaluate=false --trace " +
-              folder.file("trace.json"))
-              .code == 0);
-  const std::string config = folder.file("replay.toml");
-  std::ofstream(config) << "workload = \"replay\"\n[replay]\ntrace = \"trace.json\"\n";
-  const Result replayed = run("run --json " + config);
-  CHECK(replayed.code == 0);
-  CHECK(json::parse(replayed.out)["runs"]["A"]["machine"] == "recorded");
-  // A flag's is one from where the program is started.
-  refuses("run " + config + " --set replay.trace=trace.json", 2, "there is no such file");
-}
-
-TEST_CASE("a folder of one job's ranks is imported as one run") {
-  const Folder folder;
-  const std::string job = folder.file("job");
-  const json ran = json::parse(
-      run("run --machine dgx1-v100-8 --set model.name=resnet18 --set batch_size=4 --set "
-          "parallel.strategy=ddp --set parallel.world_size=3 --set steps=3 --set straggler.rank=1 "
-          "--set straggler.factor=2 --json --trace " +
-          job)
-          .out);
-  const json read = json::parse(run("import --json " + job).out);
-  for (const char* metric : {"time.step", "comm.wait", "gpu.busy", "memory.peak_allocated"}) {
-    INFO(metric);
-    CHECK(read["runs"]["A"]["metrics"][metric]["value"].get<double>() ==
-          Approx(ran["runs"]["A"]["metrics"][metric]["value"].get<double>()));
-  }
-  CHECK_THAT(run("import " + job).out, Catch::Contains("rank of A  GPU busy  waits for others"));
-  CHECK(run("import " + job + " " + job + "/rank_1.json.gz").code == 0);
-  CHECK(run("compare " + job + " pinned-vs-pageable").code == 0);
-  CHECK(run("import " + job + " --series gpu.busy@2").code == 0);
-  refuses("run " + job, 2, "`trainscope import " + job + "` reads a trace");
-  refuses("import " + folder.file(""), 2, "this folder holds no trace");
-  refuses("compare " + folder.file("") + " " + job, 2, "this folder holds no trace");
-}
-
-TEST_CASE("a trace of ours leaves the warm-up out as its run did, also once it is saved") {
-  const Folder folder;
-  const std::string trace = folder.file("t.json"), saved = folder.file("t.tsrun");
-  const json ran = json::parse(
-      run("run --set model.name=resnet18 --set steps=3 --seed 7 --json --trace " + trace).out);
-  const json read = json::parse(run("import --json " + trace).out);
-  REQUIRE(run("import " + trace + " --save " + saved).code == 0);
-  const json again = json::parse(run("run --json " + saved).out);
-  for (const char* metric : {"time.step", "time.forward", "gpu.busy"}) {
-    const json& value = ran["runs"]["A"]["metrics"][metric];
-    CHECK(read["runs"]["A"]["metrics"][metric] == value);
-    CHECK(again["runs"]["A"]["metrics"][metric] == value);
-  }
-  CHECK(read["seed"].is_null());
-  CHECK(read["runs"]["A"]["config"].empty());
-}
-
-TEST_CASE("a series may be of one side and one rank") {
-  const std::string series = "run pinned-vs-pageable --series ";
-  const std::string both = run(series + "time.h2d").out;
-  const std::string a = run(series + "A.time.h2d").out, b = run(series + "B.time.h2d").out;
-  CHECK(a != b);
-  CHECK(both == a + b);
-  CHECK(run(series + "B.time.h2d@0").out == b);
-  refuses(series + "C.time.h2d", 2, "there is no run C");
-  refuses(series + "A.time.h2d@1", 2, "no rank 1");
-}
-
-TEST_CASE("a trace that was written can be read again") {
-  const Folder folder;
-  for (const char* name : {"t.json", "t.json.gz"}) {
-    const std::string file = folder.file(name);
-    const Result written = run("run --set workload=copy --json --trace " + file);
-    REQUIRE(written.code == 0);
-    const Result result = run("import --json " + file);
-    REQUIRE(result.code == 0);
-    const json before = json::parse(written.out)["runs"]["A"];
-    const json after = json::parse(result.out)["runs"]["A"];
-    CHECK(after["spans"] == before["spans"]);
-    CHECK(after["metrics"]["time.h2d"] == before["metrics"]["time.h2d"]);
-  }
 }
 
 TEST_CASE("flags beat the lesson, for both sides or for one") {
@@ -308,135 +162,6 @@ TEST_CASE("a bare config runs a kernel: 109 blocks on 108 SMs take twice as long
   CHECK(step(109) / step(108) == Approx(2).epsilon(0.01));
 }
 
-TEST_CASE("the registries print tables and JSON") {
-  for (const char* name : {"lessons", "knobs", "metrics", "machines"}) {
-    const Result table = run(name);
-    CHECK(table.code == 0);
-    CHECK(table.out.size() > 100);
-    const json object = json::parse(run(std::string(name) + " --json").out);
-    CHECK(object[name].size() > 0);
-  }
-  const json lessons = json::parse(run("lessons --json").out)["lessons"];
-  CHECK(lessons[0]["id"] == "anatomy-of-a-step");
-  CHECK(lessons[0]["requires"] == json::array());
-  const auto pinned = std::ranges::find_if(
-      lessons, [](const json& one) { return one["id"] == "pinned-vs-pageable"; });
-  REQUIRE(pinned != lessons.end());
-  CHECK((*pinned)["track"] == "T1");
-  CHECK((*pinned)["requires"] == json::array({"time-it-right"}));
-  CHECK((*pinned)["terms"].size() == 4);
-  CHECK((*pinned)["claim"] == "C1");
-  CHECK((*pinned)["machines"] == json::array());
-  CHECK_THAT(run("lessons").out,
-             Catch::Matches("lesson +title +track +level +minutes +requires\n[^]*"
-                            "\npinned-vs-pageable +Pinned vs pageable memory +"
-                            "T1 +worked +5 +time-it-right\n[^]*"));
-  const Result doctor = run("doctor");
-  INFO(doctor.err);
-  CHECK(doctor.code == 0);
-}
-
-TEST_CASE("knobs and metrics are told in lines that a terminal has room for") {
-  for (const char* name : {"knobs", "metrics"}) {
-    std::istringstream lines(run(name).out);
-    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 110);
-  }
-  const std::string knobs = run("knobs").out;
-  CHECK_THAT(knobs, Catch::Contains("\nloader.pin_memory = false\n") &&
-                        Catch::Contains("    in PyTorch: pin_memory\n") &&
-                        Catch::Contains("    values: true, false\n"));
-  CHECK_THAT(run("metrics").out, Catch::Contains("time.step  [ns]\n    "));
-}
-
-TEST_CASE("machines counts memory in GiB, as PyTorch does, and says so") {
-  const std::string table = run("machines").out;
-  CHECK_THAT(table, Catch::Contains("79.2 GiB") && Catch::Contains("GiB of 2^30 bytes"));
-  CHECK_THAT(run("machines h100-sxm-8").out, Catch::Contains("79.2 GiB"));
-}
-
-TEST_CASE("machines prints the data sheet of one, its JSON and the page of all") {
-  const Folder folder;
-  const Result sheet = run("machines h200-8x2");
-  CHECK(sheet.code == 0);
-  CHECK_THAT(sheet.out, Catch::StartsWith("h200-8x2\n2 nodes of 8 x H200") &&
-                            Catch::Contains("55.43 GB/s  measured   large pinned"));
-  const json one = json::parse(run("machines h200-8x2 --json").out)["machines"];
-  REQUIRE(one.size() == 1);
-  CHECK(one[0]["gpu_count"] == 8);
-  CHECK(one[0]["nodes"] == 2);
-  CHECK(one[0]["figures"][0]["meaning"] == "what the GPU can do, as CUDA numbers it");
-  const Result unknown = run("machines h20-8");
-  CHECK(unknown.code == 2);
-  CHECK_THAT(unknown.err, Catch::Contains("there is no machine h20-8 (did you mean h200-8?)"));
-  const std::string own = folder.file("my.toml");
-  std::ofstream(own) << "base = \"h200-8\"\n";
-  CHECK_THAT(run("machines " + own).out, Catch::StartsWith("my\n8 x H200"));
-  const std::string page = folder.file("machines.html");
-  const Result written = run("machines --html " + page);
-  CHECK(written.code == 0);
-  CHECK(written.out.empty());
-  CHECK_THAT(written.err, Catch::Contains("wrote " + page));
-  CHECK_THAT(read(page), Catch::Contains("id=\"dgx1-v100-8x2\""));
-  CHECK(run("machines --html " + folder.file("")).code == 2);  // a folder
-}
-
-TEST_CASE("every shipped lesson passes every check on every machine it allows, as machines do") {
-  // A sanitizer needs not see the same code run for every lesson.
-  const std::string lessons = TRAINSCOPE_SOURCE_DIR "/scenarios";
-  const std::string few = lessons + "/pinned-vs-pageable.toml " + lessons +
-                          "/pinned-vs-pageable.de.toml " + lessons + "/amp-underflow.toml " +
-                          lessons + "/buckets-and-overlap.toml";
-  const Result result = run("check " + (trainscope::test::kSanitized ? few : lessons) +
-                            " " TRAINSCOPE_SOURCE_DIR "/assets");
-  INFO(result.out);
-  CHECK(result.code == 0);
-  if (trainscope::test::kSanitized) TRAINSCOPE_SKIP("under a sanitizer few lessons were checked");
-}
-
-TEST_CASE("a check that finds something ends with 1 and says where") {
-  const Folder folder;
-  const std::string file = folder.file("wrong.toml");
-  std::ofstream(file) << "workload = \"copy\"\ncopy.bites = 5\ncopy.count = 0\n";
-  const Result result = run("check " + file);
-  CHECK(result.code == 1);
-  CHECK_THAT(result.out, Catch::Contains("wrong.toml:2:14: there is no knob copy.bites") &&
-                             Catch::Contains("wrong.toml:3:14: ") &&
-                             Catch::EndsWith("1 checked, 2 findings\n"));
-}
-
-TEST_CASE("a check that has too little memory for one lesson tells the others, and ends with 2") {
-  if (trainscope::test::kSanitized) TRAINSCOPE_SKIP("a sanitizer needs far more memory");
-  const std::string lessons = TRAINSCOPE_SOURCE_DIR "/scenarios/";
-  // Its spans take several times what there is, and what is left once they are gone is enough.
-  const Folder folder;
-  const std::string large = folder.file("pipeline-bubble.toml"),
-                    small = lessons + "launch-bound.toml";
-  std::string lesson = read(lessons + "pipeline-bubble.toml");
-  const std::string steps = "\nsteps = 3\n";
-  REQUIRE(lesson.find(steps) != std::string::npos);
-  lesson.replace(lesson.find(steps), steps.size(), "\nsteps = 60\n");
-  std::ofstream(large) << lesson;
-  const Result result = run_in("sh -c 'ulimit -v 1500000; exec \"$@\"' sh",
-                               "check " + small + " " + large + " " + small);
-  CHECK(result.code == 2);
-  CHECK(result.out == small + ": ok\n" + large + ": not checked to its end\n" + small + ": ok\n");
-  CHECK_THAT(result.err, Catch::Contains("more memory than there is"));
-}
-
-TEST_CASE("a lesson that waits for an action that does not exist is found") {
-  if (!has_window()) TRAINSCOPE_SKIP("only the window knows its actions");
-  const Folder folder;
-  const std::string file = folder.file("pinned-vs-pageable.toml");
-  std::string lesson = read(TRAINSCOPE_SOURCE_DIR "/scenarios/pinned-vs-pageable.toml");
-  const auto at = lesson.find("lesson.run");
-  REQUIRE(at != std::string::npos);
-  std::ofstream(file) << lesson.replace(at, 10, "lesson.rnu");
-  const Result result = run("check " + file);
-  CHECK(result.code == 1);
-  CHECK_THAT(result.out,
-             Catch::Contains("there is no action lesson.rnu (did you mean lesson.run?)"));
-}
-
 TEST_CASE("bad usage and bad input end with 2 and one sentence") {
   const Folder folder;
   refuses("run", 2, "run what?");
@@ -487,33 +212,6 @@ TEST_CASE("an output that cannot be written ends with 2 and leaves nothing behin
 TEST_CASE("a picture that cannot be written ends with 2 and leaves nothing behind") {
   if (!has_window()) TRAINSCOPE_SKIP("this program was built without its window");
   refuses_output("--png", ".png");
-}
-
-TEST_CASE("files that are no traces are refused, whatever they hold") {
-  const Folder folder;
-  const auto with = [&](const std::string& bytes) {
-    const std::string file = folder.file("bad.json");
-    std::ofstream(file, std::ios::binary) << bytes;
-    return file;
-  };
-  refuses("import " + with(""), 2, "bad.json");
-  refuses("import " + with("{\"traceEvents\": [{\"ph\": \"X\", "), 2, "bad.json");
-  refuses("import " + with("\x1f\x8b\x08 cut"), 2, "bad.json");
-  refuses("import " + with(std::string("\0\1\2\3\xff\xfe", 6)), 2, "bad.json");
-  refuses("import " + with("[1, 2, 3]"), 2, "bad.json");
-  refuses("import " + with("{\"other\": 1}"), 2, "bad.json");
-  refuses("import " + with(std::string(1000000, '[')), 2, "bad.json");
-  refuses("import " + folder.file(""), 2, "bad.json");
-}
-
-TEST_CASE("an imported trace counts every complete event") {
-  if (!trainscope::test::real_traces_present()) TRAINSCOPE_SKIP("the real traces are not here");
-  const auto folder = trainscope::test::real_traces_folder();
-  const json object =
-      json::parse(run("import --json " + (folder / "ddp-a100-2ranks.json.gz").string()).out);
-  const json& one = object["runs"]["A"];
-  CHECK(object["origin"] == "imported");
-  CHECK(one["spans"].get<int>() + one["dropped"].get<int>() == 26933);
 }
 
 TEST_CASE("a report is one file without outside references") {

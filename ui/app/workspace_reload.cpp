@@ -63,7 +63,7 @@ void Workspace::reload(scenario::Lesson again) {
   lesson_->kept = kept;
   const auto& steps = lesson_->lesson.steps;
   const auto found = std::find_if(steps.begin(), steps.end(),
-                                  [&](const scenario::Step& step) { return step.id == here; });
+                                  [&](const scenario::Step& one) { return one.id == here; });
   const auto at = found == steps.end() ? std::min(number, steps.size() - 1)
                                        : static_cast<std::size_t>(found - steps.begin());
   resume(answers, at);
