@@ -138,13 +138,6 @@ T atomicMax(T* address, std::type_identity_t<T> value) {
 }
 
 template <typename T>
-T atomicExch(T* address, std::type_identity_t<T> value) {
-  const T before = *address;
-  *address = value;
-  return before;
-}
-
-template <typename T>
 T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
   const T before = *address;
   if (before == expected) *address = value;
@@ -159,17 +152,8 @@ inline unsigned __float_as_uint(float value) {
 inline float __uint_as_float(unsigned bits) {
   return std::bit_cast<float>(bits);
 }
-inline int __popc(unsigned bits) {
-  return std::popcount(bits);
-}
-inline int __ffs(int bits) {
-  return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned>(bits)) + 1;
-}
 inline float __expf(float value) {
   return std::exp(value);
-}
-inline float __logf(float value) {
-  return std::log(value);
 }
 // A product that a device adds to nothing: it fuses other multiplications with additions.
 inline float __fmul_rn(float a, float b) {
@@ -177,13 +161,6 @@ inline float __fmul_rn(float a, float b) {
 }
 inline float __fdividef(float above, float below) {
   return above / below;
-}
-inline float rsqrtf(float value) {
-  return 1 / std::sqrt(value);
-}
-template <typename T>
-T __ldg(const T* address) {
-  return *address;
 }
 
 [[noreturn]] inline void __trap(

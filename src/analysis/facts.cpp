@@ -48,7 +48,7 @@ Interval time_of(const RankedStep& step) {
   return time;
 }
 
-// measure_step, of the step's part of the trace that `whole` is a measure of.
+// A step alone, in its part of the trace that `whole` is a measure of.
 Measured measured_in(const trace::Trace& part, const Measured& whole, const RankedStep& step) {
   Measured measured;
   measured.trace = &part;
@@ -93,16 +93,6 @@ void for_each_step_facts(const trace::Trace& trace, const program::Program* prog
     visit(facts_of(measured_in(*part, whole, steps[step]),
                    learning_of_step(trace, static_cast<std::int64_t>(step)), memory));
   }
-}
-
-std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
-                                     const machine::Machine* machine) {
-  std::vector<Facts> all;
-  for_each_step_facts(trace, program, machine, [&](Facts&& facts) {
-    facts.measured.trace = &trace;  // which outlives its part
-    all.push_back(std::move(facts));
-  });
-  return all;
 }
 
 }  // namespace trainscope::analysis

@@ -41,8 +41,4 @@ Facts gather_facts(const trace::Trace& trace, const program::Program* program,
 Facts gather_whole_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine);
 
-// The same of every single step, warm-up included: what a series is made of.
-std::vector<Facts> gather_step_facts(const trace::Trace& trace, const program::Program* program,
-                                     const machine::Machine* machine);
-
 }  // namespace trainscope::analysis

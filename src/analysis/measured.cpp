@@ -301,22 +301,6 @@ Measured measure(const trace::Trace& trace, const program::Program* program,
   return measured;
 }
 
-Measured measure_step(const trace::Trace& trace, const program::Program* program,
-                      const machine::Machine* machine, const RankedStep& step) {
-  Measured measured = unmeasured(trace, program, machine);
-  find_window(measured, warmup_steps(trace, program));
-  find_critical(measured);
-  measured.first_step = 0;
-  measured.marks = {step.mark};
-  measured.marks_of_ranks = step.marks_of_ranks;
-  measured.windows_of_ranks = step.windows_of_ranks;
-  measured.window = step.window;
-  measured.window = measured.window_of(measured.rank);
-  measured.steps = 1;
-  gather_all(measured);
-  return measured;
-}
-
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine) {
   Measured measured = unmeasured(trace, program, machine);

@@ -117,11 +117,7 @@ struct RankedStep : StepWindow {
 };
 std::vector<RankedStep> ranked_steps(const trace::Trace& trace);
 
-// The same as measure for one step.
-Measured measure_step(const trace::Trace& trace, const program::Program* program,
-                      const machine::Machine* machine, const RankedStep& step);
-
-// The same for the whole trace, counted as no step.
+// The same as measure for the whole trace, counted as no step.
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine);
 

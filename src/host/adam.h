@@ -20,16 +20,9 @@ struct Adam {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double weight_decay = 0;  // AdamW's default is 1e-2: adamw_defaults()
+  double weight_decay = 0;  // AdamW's default is 1e-2
   bool decoupled = false;   // AdamW: the decay goes past the moments
 };
-
-constexpr Adam adamw_defaults() {
-  Adam options;
-  options.weight_decay = 1e-2;
-  options.decoupled = true;
-  return options;
-}
 
 struct AdamMoments {
   Results first;   // m, 0 before the first step

@@ -73,12 +73,6 @@ void backward_head(const AttentionShape& shape, const AttentionInputs& inputs,
 
 }  // namespace
 
-AttentionShape contiguous_attention(std::size_t batch, std::size_t heads, std::size_t length,
-                                    std::size_t width) {
-  const HeadStrides strides{heads * length * width, length * width, width};
-  return {batch, heads, length, width, strides, strides};
-}
-
 std::size_t attention_workspace(const AttentionShape& shape) {
   return std::min(kShares, shape.batch * shape.heads) * shape.length * shape.length;
 }

@@ -34,10 +34,6 @@ struct AttentionShape {
   std::size_t probabilities() const { return batch * heads * length * length; }
 };
 
-// All of them [batch, heads, length, width], as PyTorch's function takes them.
-AttentionShape contiguous_attention(std::size_t batch, std::size_t heads, std::size_t length,
-                                    std::size_t width);
-
 struct AttentionInputs {
   Values q;
   Values k;

@@ -1,7 +1,10 @@
 #include "host/cast.h"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "host/float_types.h"

@@ -1,5 +1,4 @@
-// Casting to FP16, BF16 or TF32 with the result kept in FP32, and operations run as tensor cores
-// do.
+// Casting to FP16, BF16 or TF32 with the result kept in FP32.
 //
 // tensor.to(dtype).float() in PyTorch. A rounded value is one that the narrow type has, so an FP32
 // operation on rounded inputs, its output rounded once, is the operation of a tensor core: products
@@ -8,9 +7,6 @@
 // Error: half a unit in the last place of the format; none where the format is FP32.
 #pragma once
 
-#include <array>
-#include <cassert>
-#include <cstddef>
 #include <cstdint>
 
 #include "host/views.h"
@@ -40,37 +36,5 @@ struct CastLosses {
   std::int64_t to_infinity = 0;
 };
 CastLosses cast_losses(NumberFormat format, Values values);
-
-// The formats that an operation reads and gives. TF32 is read only: its results are FP32.
-struct Precision {
-  NumberFormat inputs = NumberFormat::kFloat32;
-  NumberFormat outputs = NumberFormat::kFloat32;
-};
-inline constexpr Precision kFp32{};
-inline constexpr Precision kTf32{NumberFormat::kTf32, NumberFormat::kFloat32};
-inline constexpr Precision kFp16{NumberFormat::kFloat16, NumberFormat::kFloat16};
-inline constexpr Precision kBf16{NumberFormat::kBfloat16, NumberFormat::kBfloat16};
-
-// Calls operation(rounded), an array of the inputs as the precision has them, then rounds the
-// outputs. `workspace` holds the rounded inputs: as long as all of them together (none is needed
-// for FP32).
-template <std::size_t kInputs, std::size_t kOutputs, typename Operation>
-void with_precision(const Precision& precision, const std::array<Values, kInputs>& inputs,
-                    const std::array<Results, kOutputs>& outputs, Results workspace,
-                    const Operation& operation) {
-  std::array<Values, kInputs> rounded = inputs;
-  if (precision.inputs != NumberFormat::kFloat32) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < kInputs; ++i) {
-      assert(begin + inputs[i].size() <= workspace.size());
-      const Results room = workspace.subspan(begin, inputs[i].size());
-      cast(precision.inputs, inputs[i], room);
-      rounded[i] = room;
-      begin += room.size();
-    }
-  }
-  operation(rounded);
-  for (const Results output : outputs) cast(precision.outputs, output);
-}
 
 }  // namespace trainscope::host

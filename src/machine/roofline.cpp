@@ -4,29 +4,11 @@
 #include <cmath>
 
 namespace trainscope::machine {
-namespace {
-
-std::optional<double> ridge_of(const Gpu& gpu, Math math, double bytes_per_s) {
-  const auto peak = peak_flops_per_s(gpu, math);
-  if (!peak || bytes_per_s <= 0) return std::nullopt;
-  return *peak / bytes_per_s;
-}
-
-}  // namespace
 
 std::optional<double> ridge(const Gpu& gpu, Math math) {
-  return ridge_of(gpu, math, gpu.memory_bytes_per_s);
-}
-
-std::optional<double> l2_ridge(const Gpu& gpu, Math math) {
-  return ridge_of(gpu, math, gpu.l2_bytes_per_s);
-}
-
-double gemm_intensity(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_bytes) {
-  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
-             length = static_cast<double>(k);
-  const double elements = rows * length + length * columns + rows * columns;
-  return 2 * rows * columns * length / (elements * static_cast<double>(element_bytes));
+  const auto peak = peak_flops_per_s(gpu, math);
+  if (!peak || gpu.memory_bytes_per_s <= 0) return std::nullopt;
+  return *peak / gpu.memory_bytes_per_s;
 }
 
 double l2_hits(const Gpu& gpu, double footprint) {

@@ -13,13 +13,8 @@
 namespace trainscope::machine {
 
 // The intensity, in operations a byte, at which a peak of arithmetic and the peak of memory take
-// equally long: below it memory is the limit. Nothing where the GPU has no such unit, or where the
-// bandwidth of its L2 is not known.
+// equally long: below it memory is the limit. Nothing where the GPU has no such unit.
 std::optional<double> ridge(const Gpu& gpu, Math math);
-std::optional<double> l2_ridge(const Gpu& gpu, Math math);
-
-// Of C[m,n] = A[m,k] B[k,n], each matrix moved once.
-double gemm_intensity(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_bytes);
 
 // The share of traffic to `footprint` distinct bytes, gone through again and again, that L2 serves:
 // all of it where they fit. Else a line is still there with probability h when it is next used, if

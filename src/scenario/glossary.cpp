@@ -4,7 +4,6 @@
 #include <cctype>
 #include <sstream>
 
-#include "base/files.h"
 #include "base/toml.h"
 
 namespace trainscope::scenario {
@@ -90,10 +89,6 @@ std::vector<std::string> Glossary::names() const {
   std::vector<std::string> names;
   for (const Term& term : terms_) names.push_back(term.name);
   return names;
-}
-
-Glossary load_glossary() {
-  return Glossary::load(home_folder() / "assets" / "glossary.toml");
 }
 
 std::vector<TermPlace> terms_in(std::string_view text, const std::vector<const Term*>& terms) {

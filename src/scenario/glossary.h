@@ -39,9 +39,6 @@ class Glossary {
   std::vector<Term> terms_;
 };
 
-// The shipped one.
-Glossary load_glossary();
-
 // Where these terms stand in a text: whole words, whatever their case, in singular and plural; the
 // longest where several begin. In the order of the text, none overlapping.
 std::vector<TermPlace> terms_in(std::string_view text, const std::vector<const Term*>& terms);

@@ -4,6 +4,7 @@
 
 #include "analysis/metrics.h"
 #include "analysis/run.h"
+#include "support/step_facts.h"
 
 using namespace trainscope;
 using analysis::Run;
@@ -24,8 +25,7 @@ double value(const Run& run, const char* name) {
 
 std::vector<double> step_times(const Run& run) {
   std::vector<double> times;
-  for (const auto& step :
-       analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get()))
+  for (const auto& step : test::gather_step_facts(*run.trace, run.program.get(), run.machine.get()))
     times.push_back(static_cast<double>(step.measured.window.end - step.measured.window.start));
   return times;
 }

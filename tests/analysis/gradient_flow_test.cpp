@@ -9,6 +9,7 @@
 #include "analysis/run.h"
 #include "base/temporary_folder.h"
 #include "support/skip.h"
+#include "support/step_facts.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
@@ -96,7 +97,7 @@ void check_partition(const Run& run, const GradientFlow& flow) {
   REQUIRE(flow.steps.size() == steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Partition parts =
-        partition(measure_step(*run.trace, run.program.get(), run.machine.get(), steps[i]));
+        partition(test::measure_step(*run.trace, run.program.get(), run.machine.get(), steps[i]));
     INFO("step " << i);
     CHECK(flow.steps[i].buckets + flow.steps[i].others == parts[Part::kExposedCommunication]);
   }

@@ -7,6 +7,7 @@
 #include "sim/simulation.h"
 #include "support/random_program.h"
 #include "support/skip.h"
+#include "support/step_facts.h"
 #include "support/traces.h"
 
 using namespace trainscope;
@@ -318,7 +319,7 @@ TEST_CASE(
   CHECK(value(cold, "time.first_timer") - value(timed, "time.first_timer") == Approx(50e6));
   CHECK(value(cold, "time.host_timer") == Approx(value(timed, "time.host_timer")));
   // Each step of a series has its own reading.
-  const auto steps = analysis::gather_step_facts(*cold.trace, cold.program.get(), nullptr);
+  const auto steps = test::gather_step_facts(*cold.trace, cold.program.get(), nullptr);
   REQUIRE(steps.size() == 4);
   CHECK(steps[0].host.timer == Approx(value(cold, "time.first_timer")));
   CHECK(steps[1].host.timer < 1e6);

@@ -14,6 +14,7 @@
 #include "analysis/step_marks.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
+#include "support/step_facts.h"
 #include "trace/chrome_writer.h"
 
 using namespace trainscope;
@@ -161,7 +162,7 @@ TEST_CASE("the last step alone is as full as the one before it") {
     CAPTURE(job.name);
     const Run run = run_of(job, 6);
     const std::vector<Facts> steps =
-        gather_step_facts(*run.trace, run.program.get(), run.machine.get());
+        test::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
     REQUIRE(steps.size() == 6);
     for (const char* metric : {"time.step", "gpu.util", "gpu.busy", "comm.wait", "comm.bytes"}) {
       CAPTURE(metric);

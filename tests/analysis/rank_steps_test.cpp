@@ -5,6 +5,7 @@
 #include "analysis/facts.h"
 #include "analysis/rank_times.h"
 #include "support/made_trace.h"
+#include "support/step_facts.h"
 
 using namespace trainscope;
 using trace::Category;
@@ -139,6 +140,6 @@ TEST_CASE("a rank whose file holds fewer steps is told by those that it holds") 
 
 TEST_CASE("a step alone counts the launches of its rank's own step") {
   const Job job({{0, kSteps, 0, 5}, {0, kSteps, 30, 0}});
-  for (const analysis::Facts& step : analysis::gather_step_facts(job.trace(), nullptr, nullptr))
+  for (const analysis::Facts& step : test::gather_step_facts(job.trace(), nullptr, nullptr))
     CHECK(step.host.launches == 2);
 }

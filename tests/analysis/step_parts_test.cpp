@@ -14,6 +14,7 @@
 #include "support/config.h"
 #include "support/made_trace.h"
 #include "support/skip.h"
+#include "support/step_facts.h"
 #include "support/traces.h"
 
 using namespace trainscope;
@@ -30,7 +31,7 @@ analysis::Facts plain_facts(const analysis::Run& run, const analysis::RankedStep
   facts.learning = from.learning;
   facts.peaks = from.peaks;
   facts.roles = from.roles;
-  facts.measured = analysis::measure_step(*run.trace, run.program.get(), run.machine.get(), step);
+  facts.measured = test::measure_step(*run.trace, run.program.get(), run.machine.get(), step);
   facts.partition = analysis::partition(facts.measured);
   facts.h2d = analysis::copy_times(facts.measured, Category::kCopyH2D);
   facts.d2h = analysis::copy_times(facts.measured, Category::kCopyD2H);
@@ -50,7 +51,7 @@ bool same(const std::optional<double>& one, const std::optional<double>& other) 
 std::size_t compare(const analysis::Run& run) {
   const std::vector<analysis::RankedStep> windows = analysis::ranked_steps(*run.trace);
   const std::vector<analysis::Facts> steps =
-      analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
+      test::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
   REQUIRE(steps.size() == windows.size());
   std::size_t i = 0;
   const auto compare_step = [&](const analysis::Facts& in_part) {

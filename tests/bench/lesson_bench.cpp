@@ -4,6 +4,7 @@
 #include "analysis/run.h"
 #include "bench/bench.h"
 #include "scenario/lesson.h"
+#include "support/step_facts.h"
 #include "train/build.h"
 
 namespace trainscope::bench {
@@ -28,7 +29,7 @@ void bench_series() {
     const analysis::Run run =
         analysis::run_config("A", scenario::find_lesson("amp-underflow").side("A", more));
     const Timing timing = time_of(
-        3, [&] { analysis::gather_step_facts(*run.trace, run.program.get(), run.machine.get()); });
+        3, [&] { test::gather_step_facts(*run.trace, run.program.get(), run.machine.get()); });
     std::printf("  %-12s %u spans: %8.1f ms median, %6.3f ms a step\n", steps,
                 run.trace->spans().size(), timing.median * 1e3,
                 timing.median * 1e3 / run.facts.measured.steps);

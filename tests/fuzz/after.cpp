@@ -5,6 +5,7 @@
 #include "fuzz/targets.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "support/step_facts.h"
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
 #include "trace/index.h"
@@ -28,7 +29,7 @@ void use(const analysis::SavedRuns& saved) {
     use(*run->trace);
     runs.push_back(run.get());
     for (const auto& step :
-         analysis::gather_step_facts(*run->trace, run->program.get(), run->machine.get()))
+         test::gather_step_facts(*run->trace, run->program.get(), run->machine.get()))
       analysis::compute_metrics(step);
   }
   report::run_json(runs, saved.seed, saved.executor);

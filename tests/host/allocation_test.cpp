@@ -11,6 +11,7 @@
 #include "host/bias.h"
 #include "host/cast.h"
 #include "host/clip_grad_norm.h"
+#include "host/contiguous_attention.h"
 #include "host/conv2d.h"
 #include "host/cross_entropy.h"
 #include "host/dropout.h"
@@ -27,6 +28,7 @@
 #include "host/sgd.h"
 #include "host/tiled_attention.h"
 #include "host/unscale.h"
+#include "host/with_precision.h"
 #include "host/workers.h"
 #include "support/allocations.h"
 

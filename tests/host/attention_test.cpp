@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/contiguous_attention.h"
 #include "host/golden.h"
 #include "host/gradient.h"
 #include "host/tiled_attention.h"

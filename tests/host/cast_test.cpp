@@ -7,6 +7,7 @@
 #include "host/float_types.h"
 #include "host/golden.h"
 #include "host/gradient.h"
+#include "host/with_precision.h"
 
 using namespace trainscope::host;
 

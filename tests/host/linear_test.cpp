@@ -8,6 +8,7 @@
 #include "host/cast.h"
 #include "host/golden.h"
 #include "host/gradient.h"
+#include "host/with_precision.h"
 
 using namespace trainscope::host;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host/adam.h"
+#include "host/adamw.h"
 #include "host/golden.h"
 #include "host/sgd.h"
 

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "host/adam.h"
+#include "host/adamw.h"
 #include "host/attention.h"
 #include "host/average_pool.h"
 #include "host/batch_norm.h"
 #include "host/bias.h"
 #include "host/cast.h"
 #include "host/clip_grad_norm.h"
+#include "host/contiguous_attention.h"
 #include "host/conv2d.h"
 #include "host/cross_entropy.h"
 #include "host/dropout.h"

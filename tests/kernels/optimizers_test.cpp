@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "host/adamw.h"
 #include "host/loss_scale.h"
 #include "host/rounded_steps.h"
 #include "host/unscale.h"

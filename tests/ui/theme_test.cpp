@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "report/page.h"
 #include "report/words.h"
+#include "support/color_vision.h"
 #include "ui/panels/waterfall.h"
 
 using namespace trainscope;
@@ -16,8 +17,8 @@ using namespace trainscope::ui;
 namespace {
 
 constexpr auto& kModes = kThemeModes;
-constexpr Deficiency kDeficiencies[] = {Deficiency::kProtanopia, Deficiency::kDeuteranopia,
-                                        Deficiency::kTritanopia};
+constexpr test::Deficiency kDeficiencies[] = {
+    test::Deficiency::kProtanopia, test::Deficiency::kDeuteranopia, test::Deficiency::kTritanopia};
 
 // The least distance between two categories that meet in one lane and are told apart by colour.
 constexpr double kLeastDistance = 8;
@@ -68,13 +69,13 @@ TEST_CASE("contrast and distance agree with known values") {
 }
 
 TEST_CASE("a colour-vision deficiency leaves greys alone and takes red from green") {
-  for (const Deficiency deficiency : kDeficiencies) {
-    const Color grey = seen_with(deficiency, rgb(0x808080));
+  for (const test::Deficiency deficiency : kDeficiencies) {
+    const Color grey = test::seen_with(deficiency, rgb(0x808080));
     CHECK(distance(grey, rgb(0x808080)) < 1);
   }
   const Color red = rgb(0xC03030), green = rgb(0x4F7A20);
-  const double seen = distance(seen_with(Deficiency::kDeuteranopia, red),
-                               seen_with(Deficiency::kDeuteranopia, green));
+  const double seen = distance(test::seen_with(test::Deficiency::kDeuteranopia, red),
+                               test::seen_with(test::Deficiency::kDeuteranopia, green));
   CHECK(seen < distance(red, green) / 2);
 }
 
@@ -163,8 +164,9 @@ TEST_CASE("categories that meet in a lane stay apart under every colour-vision d
       const Color a = theme.of(pair.a).fill, b = theme.of(pair.b).fill;
       INFO(name_of(pair.a) << " and " << name_of(pair.b));
       CHECK(distance(a, b) >= kLeastDistance);
-      for (const Deficiency deficiency : kDeficiencies)
-        CHECK(distance(seen_with(deficiency, a), seen_with(deficiency, b)) >= kLeastDistance);
+      for (const test::Deficiency deficiency : kDeficiencies)
+        CHECK(distance(test::seen_with(deficiency, a), test::seen_with(deficiency, b)) >=
+              kLeastDistance);
     }
   }
 }

@@ -14,12 +14,6 @@ double to_linear(std::uint8_t channel) {
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
 }
 
-std::uint8_t from_linear(double value) {
-  const double v = std::clamp(value, 0.0, 1.0);
-  const double c = v <= 0.0031308 ? v * 12.92 : 1.055 * std::pow(v, 1 / 2.4) - 0.055;
-  return static_cast<std::uint8_t>(std::lround(c * 255));
-}
-
 Triple linear(Color color) {
   return {to_linear(color.r), to_linear(color.g), to_linear(color.b)};
 }
@@ -35,19 +29,6 @@ Triple times(const std::array<Triple, 3>& matrix, const Triple& v) {
     out[row] = matrix[row][0] * v[0] + matrix[row][1] * v[1] + matrix[row][2] * v[2];
   return out;
 }
-
-// Severity 1.0, for linear RGB.
-constexpr std::array<std::array<Triple, 3>, 3> kMachado = {{
-    {{{0.152286, 1.052583, -0.204868},
-      {0.114503, 0.786281, 0.099216},
-      {-0.003882, -0.048116, 1.051998}}},
-    {{{0.367322, 0.860646, -0.227968},
-      {0.280085, 0.672501, 0.047413},
-      {-0.011820, 0.042940, 0.968881}}},
-    {{{1.255528, -0.076749, -0.178779},
-      {-0.078411, 0.930809, 0.147602},
-      {0.004733, 0.691367, 0.303900}}},
-}};
 
 Triple oklab(Color color) {
   static constexpr std::array<Triple, 3> kCones = {{{0.4122214708, 0.5363325363, 0.0514459929},
@@ -82,11 +63,6 @@ Color mixed(Color ground, Color top, float share) {
 double contrast(Color a, Color b) {
   const double x = luminance(a), y = luminance(b);
   return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
-}
-
-Color seen_with(Deficiency deficiency, Color color) {
-  const Triple seen = times(kMachado[static_cast<std::size_t>(deficiency)], linear(color));
-  return {from_linear(seen[0]), from_linear(seen[1]), from_linear(seen[2]), color.a};
 }
 
 double distance(Color a, Color b) {

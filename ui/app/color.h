@@ -1,4 +1,4 @@
-// Colours and what eyes make of them: contrast, colour-vision deficiencies, distance. Pure.
+// Colours and what eyes make of them: contrast, distance. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,6 @@ Color mixed(Color ground, Color top, float share);
 
 // The contrast ratio of WCAG 2: 1 (same) to 21 (black on white). Opaque colours.
 double contrast(Color a, Color b);
-
-enum class Deficiency : std::uint8_t { kProtanopia, kDeuteranopia, kTritanopia };
-
-// The colour as someone with the full deficiency sees it (Machado, Oliveira and Fernandes, 2009).
-Color seen_with(Deficiency deficiency, Color color);
 
 // Perceived distance: Euclid in OKLab times 100. About 2 is just noticeable side by side.
 double distance(Color a, Color b);

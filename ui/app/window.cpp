@@ -211,8 +211,4 @@ std::vector<std::filesystem::path> Window::take_dropped_files() {
   return std::exchange(dropped_files_, {});
 }
 
-void Window::set_title(const std::string& title) {
-  glfwSetWindowTitle(window_, title.c_str());
-}
-
 }  // namespace trainscope::ui

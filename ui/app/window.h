@@ -76,7 +76,6 @@ class Window {
   float scale_in_a_room() const;
   const Fonts& fonts() const { return fonts_; }
   void set_ground(Color ground) { ground_ = ground; }  // behind everything
-  void set_title(const std::string& title);
   // Sentences about what is missing but can be done without (fonts).
   const std::vector<std::string>& warnings() const { return warnings_; }
   bool off_screen() const { return off_screen_; }
