@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/collectives.h"
+#include "base/text.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 using program::CollectiveKind;
 using trace::LaneKind;
 using trace::Span;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 CollectiveKind kind_of(std::string_view kernel) {
   if (contains(kernel, "AllReduce")) return CollectiveKind::kAllReduce;

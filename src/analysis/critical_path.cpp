@@ -9,6 +9,7 @@
 #include "analysis/lane_kinds.h"
 #include "analysis/operations.h"
 #include "analysis/work_order.h"
+#include "base/text.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -250,7 +251,7 @@ std::string shares_in_words(const CriticalPath& path) {
   for (const auto& [time, part] : parts) {
     const double share = whole > 0 ? static_cast<double>(time) / static_cast<double>(whole) : 0;
     if (share < 0.01) continue;
-    words += fmt::format("{}{} {:.0f} %", words.empty() ? "" : ", ", name_of(part), 100 * share);
+    add_to_list(words, fmt::format("{} {:.0f} %", name_of(part), 100 * share));
   }
   return words;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/collectives.h"
 #include "analysis/step_marks.h"
+#include "base/text.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -21,10 +22,6 @@ using trace::Span;
 
 constexpr std::string_view kWrapper = "DistributedDataParallel.forward";
 constexpr std::string_view kFunctional = "_c10d_functional::";
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // ---- The host's calls --------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/text.h"
 #include "cuda/calibration/machine_files.h"
 #include "cuda/execution.h"
 #include "program/knobs.h"
@@ -174,9 +175,7 @@ struct Prepared {
   std::shared_ptr<program::Program> program;
   std::string without_effect;  // "power_limit, pcie.lanes"
 
-  void leave_out(const std::string& knob) {
-    without_effect += (without_effect.empty() ? "" : ", ") + knob;
-  }
+  void leave_out(const std::string& knob) { add_to_list(without_effect, knob); }
 };
 
 // The machine of a person's choice, where that is the device (a calibration of it, say); else the

@@ -7,6 +7,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/collectives.h"
+#include "base/text.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // A transfer as it is found, before it is known what it is for.
 struct Found {

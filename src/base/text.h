@@ -14,6 +14,24 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+// Puts a word behind those of a list, and between them what is between such.
+inline void add_to_list(std::string& list, std::string_view word, std::string_view between = ", ") {
+  if (!list.empty()) list += between;
+  list += word;
+}
+
+// "a, b, c", of texts.
+template <typename Words>
+std::string joined(const Words& words, std::string_view between = ", ") {
+  std::string list;
+  for (const auto& word : words) add_to_list(list, word, between);
+  return list;
+}
+
 // Takes out every `part`, which is not empty.
 inline void erase_all(std::string& text, std::string_view part) {
   for (auto at = text.find(part); at != text.npos; at = text.find(part, at))

@@ -5,6 +5,7 @@
 #include "analysis/level.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/sides.h"
 
 namespace trainscope::cli {
@@ -12,7 +13,7 @@ namespace {
 
 std::string labels_of(const analysis::SavedRuns& saved) {
   std::string labels;
-  for (const auto& run : saved.runs) labels += (labels.empty() ? "" : ", ") + run->label;
+  for (const auto& run : saved.runs) add_to_list(labels, run->label);
   return labels;
 }
 

@@ -212,7 +212,7 @@ void print_knobs_beside(const Run& a, const Run& b) {
   for (const auto& [name, value] : a.config.values())
     if (b.config.value(name) == value && name != "machine" && name != "seed" &&
         !(knob_beside(a, name).empty() && knob_beside(b, name).empty()))
-      alike += (alike.empty() ? "" : ", ") + name + "=" + program::spell(value);
+      add_to_list(alike, name + "=" + program::spell(value));
   if (!alike.empty()) std::cout << "  alike: " << one_line(alike) << "\n";
 }
 

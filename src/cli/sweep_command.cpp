@@ -15,6 +15,7 @@
 #include "cli/sweep_output.h"
 #include "machine/machine.h"
 #ifdef TRAINSCOPE_HAS_UI
+#include "base/text.h"
 #include "cli/picture_look.h"
 #endif
 
@@ -79,8 +80,7 @@ std::string settings_of(const program::Config& config, const scenario::Sweep& sw
   std::string text = varied("machine") ? "" : "machine = " + config.word("machine");
   for (const auto& [name, value] : config.values())
     if (!varied(name) && name != "machine")
-      text += (text.empty() ? "" : ", ") + name + " = " +
-              program::show(program::find_knob(name), value);
+      add_to_list(text, name + " = " + program::show(program::find_knob(name), value));
   return text;
 }
 

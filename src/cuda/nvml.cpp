@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/platform.h"
+#include "base/text.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -130,7 +131,7 @@ GpuStates gpu_states(const FindSymbol& find) {
 
 std::string clocks_in_words(const GpuState& state) {
   std::string words;
-  const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
+  const auto add = [&](std::string_view part) { add_to_list(words, part); };
   if (state.sm_clock_mhz)
     add("SM clock " + std::to_string(*state.sm_clock_mhz) +
         (state.most_sm_clock_mhz ? " of " + std::to_string(*state.most_sm_clock_mhz) : "") +

@@ -12,10 +12,6 @@
 namespace trainscope::machine {
 namespace {
 
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
-
 // Rows that a block has, and of what it goes through at once: queries and keys, backward the other
 // way round.
 struct Tile {

@@ -27,10 +27,6 @@ constexpr std::int64_t kTurnedSide = 32;
 constexpr double kTurningInstructions = 256 * 75;
 constexpr std::int64_t kFloat = 4;
 
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
-
 double memory_nanos(const Gpu& gpu, const ConvolutionKernel& kernel) {
   return kernel.bytes / (gpu.memory_bytes_per_s * gpu.memory_efficiency) * 1e9;
 }

@@ -29,10 +29,6 @@ constexpr double kL2Share = 0.59;
 // reach 0.92 of the peak.
 constexpr double kOfProducts = 0.85;
 
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
-
 }  // namespace
 
 bool uses_tensor_cores(Math math) {

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "program/knob_number.h"
 #include "program/knob_table.h"
 
 namespace trainscope::program {
@@ -20,10 +22,6 @@ namespace {
   throw InputError(knob.name + ": " + why);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 std::string in_words(const Value& value) {
   if (const auto* word = std::get_if<std::string>(&value)) return "\"" + *word + "\"";
   return spell(value);
@@ -31,11 +29,6 @@ std::string in_words(const Value& value) {
 
 bool is_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
-double as_number(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
 }
 
 std::string range_of(const Knob& knob) {
@@ -57,7 +50,7 @@ Value checked_number(const Knob& knob, const Value& given) {
   }
   if (!is_number(value))
     refuse(knob, in_words(given) + " is not a number; give one " + range_of(knob));
-  const double number = as_number(value);
+  const double number = number_of(value);
   if (!std::isfinite(number) || number < knob.least || number > knob.most)
     refuse(knob, spell(value) + " is out of range; give a value " + range_of(knob));
   if (knob.type == KnobType::kNumber) return number;
@@ -173,9 +166,9 @@ std::string spell(const Value& value) {
 
 std::string show(const Knob& knob, const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
-  if (knob.type == KnobType::kBytes) return format_bytes(as_number(value));
+  if (knob.type == KnobType::kBytes) return format_bytes(number_of(value));
   if (is_number(value))
-    if (const auto smaller = in_smaller_unit(as_number(value), knob.unit)) return *smaller;
+    if (const auto smaller = in_smaller_unit(number_of(value), knob.unit)) return *smaller;
   const std::string text = spell(value);
   return knob.unit.empty() || knob.unit == "1" ? text : text + " " + knob.unit;
 }

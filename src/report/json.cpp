@@ -8,6 +8,7 @@
 #include "analysis/operations.h"
 #include "analysis/what_if.h"
 #include "program/idle_knobs.h"
+#include "program/knob_number.h"
 #include "program/knobs.h"
 #include "report/comparison.h"
 
@@ -272,10 +273,7 @@ Json parts_of(const analysis::Run& a, const analysis::Run& b) {
 }
 
 Json range_of(const program::Knob& knob) {
-  using program::KnobType;
-  const bool number = knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
-                      knob.type == KnobType::kNumber;
-  if (!number) return nullptr;
+  if (!program::is_numeric(knob)) return nullptr;
   return {{"min", knob.least}, {"max", knob.most}};
 }
 

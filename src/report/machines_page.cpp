@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
 #include "report/data_sheet.h"
 #include "report/escape.h"
 #include "report/page.h"
@@ -104,6 +105,10 @@ std::string cell_html(const Column& column, const Machine& machine, double great
                      value / greatest, sort, text);
 }
 
+std::string count_words(const SourceCount& count) {
+  return fmt::format("{} {}", count.figures, machine::name_of(count.provenance));
+}
+
 // How much of a machine is known: a strip of the three provenances.
 std::string strip_html(const Machine& machine) {
   std::string html = "<td class=\"strip-cell\" data-value=\"";
@@ -113,8 +118,7 @@ std::string strip_html(const Machine& machine) {
                       static_cast<double>(fitted) / static_cast<double>(machine.figures.size()));
   std::string words, strip;
   for (const SourceCount& count : counts) {
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count.figures,
-                         machine::name_of(count.provenance));
+    add_to_list(words, count_words(count));
     if (count.figures > 0)
       strip += fmt::format("<i class=\"{}\" style=\"flex-grow:{}\"></i>",
                            machine::name_of(count.provenance), count.figures);
@@ -181,9 +185,7 @@ std::string sheet_html(const Machine& machine, bool open) {
       html_text(machine.id), html_text(search_text(machine)), open ? " open" : "",
       html_text(machine.name));
   std::string counts;
-  for (const SourceCount& count : count_sources(machine))
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.figures,
-                          machine::name_of(count.provenance));
+  for (const SourceCount& count : count_sources(machine)) add_to_list(counts, count_words(count));
   html += counts + "</span></summary><div class=\"body\">";
   for (const SheetGroup& group : sheet_groups(machine)) html += group_html(group);
   return html + "</div></details>\n";

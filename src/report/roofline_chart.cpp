@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "machine/architecture.h"
 #include "report/chart.h"
@@ -62,8 +63,7 @@ std::map<double, std::string> roofs_of(const Side& side) {
   for (const auto& [math, time] : times) {
     const auto peak = machine::peak_flops_per_s(*side.gpu, math);
     if (!peak || 100 * time < side.time) continue;
-    std::string& names = roofs[*peak];
-    names += (names.empty() ? "" : ", ") + std::string(machine::name_of(math));
+    add_to_list(roofs[*peak], machine::name_of(math));
   }
   return roofs;
 }

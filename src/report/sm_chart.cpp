@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/placed_kernels.h"
+#include "base/text.h"
 #include "report/chart.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -206,7 +207,7 @@ std::string limiters(const machine::Occupancy& occupancy, const Speech& speech) 
   if (occupancy.blocks_per_sm == 0) return speech.say("does not fit an SM");
   std::string words;
   for (const machine::Limiter limiter : occupancy.limiters)
-    words += (words.empty() ? "" : ", ") + speech.say(machine::name_of(limiter));
+    add_to_list(words, speech.say(machine::name_of(limiter)));
   return words;
 }
 

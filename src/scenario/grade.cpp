@@ -6,6 +6,7 @@
 #include "analysis/run.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "scenario/learner.h"
 #include "scenario/named_span.h"
 #include "scenario/shared_runs.h"
@@ -96,18 +97,12 @@ std::string words_of(const TurnedKnobs& knobs) {
   std::string words;
   const auto add = [&](const char* side, const program::Config& config) {
     for (const auto& [name, value] : config.values())
-      words += (words.empty() ? "" : ", ") + (side + ("." + name)) + " = " +
-               program::show(program::find_knob(name), value);
+      add_to_list(words,
+                  side + ("." + name) + " = " + program::show(program::find_knob(name), value));
   };
   add("A", knobs.a);
   add("B", knobs.b);
   return words.empty() ? "nothing was turned" : words;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
 }
 
 // `turned`: the runs with the knobs as the learner left them; not asked for where others were
@@ -126,7 +121,7 @@ Mark mark_task(const Lesson& lesson, const Step& step, const Answers& answers,
   mark.mark = MarkKind::kWrong;
   if (const auto others = strays(lesson, step, answers.knobs, *given.knobs); !others.empty()) {
     grade.notes.push_back("no point for " + step.id + ": it is done with " +
-                          listed(knobs_of_task(lesson, step)) + " alone, and " + listed(others) +
+                          joined(knobs_of_task(lesson, step)) + " alone, and " + joined(others) +
                           (others.size() == 1 ? " was" : " were") + " turned");
     return mark;
   }

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace trainscope::scenario {
 namespace {
@@ -80,7 +81,7 @@ class Book {
     std::size_t count = 0;
     for (const GradebookRow& row : book_.rows) {
       if (!row.points.empty()) continue;
-      missing += (missing.empty() ? "" : ", ") + row.student.name;
+      add_to_list(missing, row.student.name);
       ++count;
     }
     if (count > 0)

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "program/config_difference.h"
 #include "scenario/file_kind.h"
 #include "scenario/translation.h"
@@ -153,8 +154,7 @@ std::string seed_caveat(const Lesson& lesson, std::int64_t seed) {
       std::find(lesson.seeds.begin(), lesson.seeds.end(), seed) != lesson.seeds.end())
     return "";
   std::string listed;
-  for (const std::int64_t one : lesson.seeds)
-    listed += (listed.empty() ? "" : ", ") + std::to_string(one);
+  for (const std::int64_t one : lesson.seeds) add_to_list(listed, std::to_string(one));
   return "the seed " + std::to_string(seed) + " is none of those that " + lesson.id + " lists (" +
          listed + "), so what it teaches need not show";
 }

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/toml.h"
 #include "machine/machine.h"
 #include "scenario/lesson.h"
@@ -24,9 +25,7 @@ Enum read_word(const Fields& fields, std::string_view key,
     if (name == word) return value;
     known.push_back(name);
   }
-  std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  fields.fail(key, std::string(key) + " is none of " + list + did_you_mean(word, known));
+  fields.fail(key, std::string(key) + " is none of " + joined(known) + did_you_mean(word, known));
 }
 
 Focus read_focus(const toml::table& table, const std::string& file) {

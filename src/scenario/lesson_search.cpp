@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/letters.h"
+#include "base/text.h"
 #include "scenario/course.h"
 
 namespace trainscope::scenario {
@@ -79,7 +80,7 @@ int relevance(const Lesson& lesson, std::string_view words) {
 
 std::string subject_line(const Lesson& lesson) {
   std::string line;
-  for (const Term& term : lesson.glossary) line += (line.empty() ? "" : ", ") + term.name;
+  for (const Term& term : lesson.glossary) add_to_list(line, term.name);
   return line.empty() ? lesson.say(lesson.topic) : line;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "scenario/grade.h"
 #include "scenario/toml_fields.h"
 
@@ -21,10 +22,9 @@ void check_allowed(const toml::table& table, const std::string& file, const Step
                    const program::Config& knobs) {
   for (const auto& [name, value] : knobs.values()) {
     if (step.goal_knobs.empty() || std::ranges::count(step.goal_knobs, name) > 0) continue;
-    std::string allowed;
-    for (const std::string& knob : step.goal_knobs) allowed += (allowed.empty() ? "" : ", ") + knob;
     fail_at(node_of(table, name), file,
-            "the goal is to be reached with " + allowed + ", and the solution turns " + name);
+            "the goal is to be reached with " + joined(step.goal_knobs) +
+                ", and the solution turns " + name);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/text.h"
+#include "program/knob_number.h"
 #include "scenario/sweep.h"
 
 namespace trainscope::scenario {
@@ -19,16 +20,6 @@ namespace {
 using program::Knob;
 using program::KnobType;
 using program::Value;
-
-bool is_numeric(const Knob& knob) {
-  return knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
-         knob.type == KnobType::kNumber;
-}
-
-double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
 
 // A range's ends and how it goes on.
 struct Range {
@@ -41,7 +32,7 @@ struct Range {
 std::optional<double> bytes_in(const Knob& knob, std::string_view text) {
   if (knob.type != KnobType::kBytes) return std::nullopt;
   try {
-    return number_of(program::parse_value(knob, text));
+    return program::number_of(program::parse_value(knob, text));
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -100,14 +91,14 @@ void check_growth(const Knob& knob, const Range& range, double from, double to) 
 }
 
 std::vector<Value> values_of(const Knob& knob, const Range& range) {
-  if (!is_numeric(knob))
+  if (!program::is_numeric(knob))
     throw InputError(knob.name + " is no number, and has no range; list its values: " + knob.name +
                      "=" +
                      (knob.type == KnobType::kBool ? "true,false"
                       : knob.choices.size() > 1    ? knob.choices[0] + "," + knob.choices[1]
                                                    : "a,b"));
-  const double from = number_of(program::parse_value(knob, range.from));
-  const double to = number_of(program::parse_value(knob, range.to));
+  const double from = program::number_of(program::parse_value(knob, range.from));
+  const double to = program::number_of(program::parse_value(knob, range.to));
   check_growth(knob, range, from, to);
   std::vector<Value> values;
   const double hair = std::abs(to) * 1e-12;  // so that 0.1..0.3:+0.1 has three values
@@ -178,8 +169,7 @@ std::string spell_value(const Knob& knob, const Value& value) {
 
 std::string spell_values(const SweepAxis& axis) {
   std::string words;
-  for (const Value& value : axis.values)
-    words += (words.empty() ? "" : ", ") + spell_value(*axis.knob, value);
+  for (const Value& value : axis.values) add_to_list(words, spell_value(*axis.knob, value));
   return words;
 }
 
@@ -187,10 +177,10 @@ std::optional<double> place_on(const SweepAxis& axis, const Value& value) {
   const auto& values = axis.values;
   const auto found = std::find(values.begin(), values.end(), value);
   if (found != values.end()) return static_cast<double>(found - values.begin());
-  if (!is_numeric(*axis.knob)) return std::nullopt;
-  const double wanted = number_of(value);
+  if (!program::is_numeric(*axis.knob)) return std::nullopt;
+  const double wanted = program::number_of(value);
   for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-    const double from = number_of(values[i]), to = number_of(values[i + 1]);
+    const double from = program::number_of(values[i]), to = program::number_of(values[i + 1]);
     if (wanted < std::min(from, to) || wanted > std::max(from, to)) continue;
     return static_cast<double>(i) + (wanted - from) / (to - from);
   }
@@ -198,7 +188,7 @@ std::optional<double> place_on(const SweepAxis& axis, const Value& value) {
 }
 
 bool is_ordered(const SweepAxis& axis) {
-  return is_numeric(*axis.knob);
+  return program::is_numeric(*axis.knob);
 }
 
 }  // namespace trainscope::scenario

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.h"
 #include "machine/machine.h"
 
 namespace trainscope::scenario {
@@ -17,13 +18,13 @@ std::optional<program::Value> knob_value(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   const toml::array* list = node.as_array();
   if (!list) return std::nullopt;
-  std::string joined;
+  std::string numbers;
   for (const toml::node& one : *list) {
     const auto whole = one.value_exact<std::int64_t>();
     if (!whole) return std::nullopt;
-    joined += (joined.empty() ? "" : ", ") + std::to_string(*whole);
+    add_to_list(numbers, std::to_string(*whole));
   }
-  return joined;
+  return numbers;
 }
 
 bool is_path(const program::Knob& knob, const std::string& value) {

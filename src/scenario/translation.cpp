@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "scenario/shared_texts.h"
 #include "scenario/sidecar.h"
 #include "scenario/words_file.h"
@@ -73,10 +74,6 @@ Words words_in(std::string_view language) {
   return fs::exists(file, ignored) ? load_words(file) : Words{};
 }
 
-std::string listed(const std::vector<std::string>& ids) {
-  return fmt::format("{}", fmt::join(ids, ", "));
-}
-
 bool same_placeholders(const std::string& a, const std::string& b) {
   const auto set_of = [](const std::string& text) {
     const auto all = placeholders(text);
@@ -121,7 +118,7 @@ class TranslationChecker {
       if (!sidecar_.texts.contains(one.id)) missing.push_back(one.id);
     if (!missing.empty())
       add(top(), fmt::format("{} of {} texts are not translated and stay English: {}",
-                             missing.size(), texts_.size(), listed(missing)));
+                             missing.size(), texts_.size(), joined(missing)));
   }
 
   void check_placeholders() {
@@ -191,7 +188,7 @@ void check_language(std::string_view language) {
   const std::vector<std::string> known = languages();
   if (language.empty() || std::find(known.begin(), known.end(), language) != known.end()) return;
   throw InputError("no lesson is there in the language " + std::string(language) +
-                   did_you_mean(language, known) + "; there are " + listed(known));
+                   did_you_mean(language, known) + "; there are " + joined(known));
 }
 
 Speech speech_in(std::string_view language) {

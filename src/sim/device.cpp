@@ -8,11 +8,6 @@
 #include "sim/peer_link.h"
 
 namespace trainscope::sim {
-namespace {
-
-constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
-
-}  // namespace
 
 Device::Device(const program::Program& program, const machine::Machine& machine, bool expanded,
                EventQueue& events, Recorder& recorder)

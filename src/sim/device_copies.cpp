@@ -9,8 +9,6 @@
 namespace trainscope::sim {
 namespace {
 
-constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
-
 // Each byte is read and written, at the rate of device memory, or of L2 where both places fit
 // there; a copy takes as long as the shortest kernel at least.
 double copy_within_ns(std::int64_t copied, const machine::Gpu& gpu) {

@@ -8,8 +8,6 @@
 namespace trainscope::sim {
 namespace {
 
-constexpr double kPerNs = 1e-9;
-
 // That the threads of a node have; of a process that stands for several alike, its part of them.
 double cores_of(const machine::Host& host) {
   return static_cast<double>(host.cores) / host.sharers;

@@ -8,8 +8,6 @@
 namespace trainscope::sim {
 namespace {
 
-constexpr double kPerNs = 1e-9;
-
 // That a command launches, or computes itself: either is an operator.
 program::Index operation_of(const program::Command& command) {
   if (const auto* launch = std::get_if<program::Launch>(&command.action)) return launch->operation;

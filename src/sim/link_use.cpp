@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "sim/collectives/rank_group.h"
+#include "sim/shared_rate.h"
 
 namespace trainscope::sim {
 namespace {
 
-constexpr double kPerNs = 1e-9;   // units a second → units a nanosecond
 constexpr double kTenths = 10.0;  // of a percent: finer is not written
 
 double rate_of(const CollectivePlan& plan) {

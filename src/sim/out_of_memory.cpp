@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/units.h"
 
 namespace trainscope::sim {
@@ -34,8 +35,7 @@ std::vector<OutOfMemory::Holder> largest_of(std::vector<OutOfMemory::Holder> hol
 std::string holders_words(const std::vector<OutOfMemory::Holder>& holders, const Speech& speech) {
   std::string text;
   for (const OutOfMemory::Holder& one : holders)
-    text += (text.empty() ? "" : ", ") +
-            buffer_words(one.name, one.role, bytes(speech, one.bytes), speech);
+    add_to_list(text, buffer_words(one.name, one.role, bytes(speech, one.bytes), speech));
   return text.empty() ? text : told(speech, "; the largest are {}", text);
 }
 

@@ -13,6 +13,8 @@
 
 namespace trainscope::sim {
 
+inline constexpr double kPerNs = 1e-9;  // units a second → units a nanosecond
+
 class SharedRate {
  public:
   // `capacity` in units per ns, above 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "trace/chrome_args.h"
 #include "trace/chrome_header.h"
 #include "trace/chrome_json.h"
@@ -113,8 +114,7 @@ void FileParser::parse_document(json::document& document) {
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
     throw simdjson::simdjson_error(simdjson::TRAILING_CONTENT);
   if (has_events_) return;
-  std::string keys;
-  for (const std::string& key : found_) keys += (keys.empty() ? "" : ", ") + key;
+  const std::string keys = joined(found_);
   fail_schema(keys.empty() ? "an empty object" : "an object with " + keys);
 }
 

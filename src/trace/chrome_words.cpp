@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/text.h"
 #include "trace/step_mark.h"
 
 namespace trainscope::trace::chrome {
@@ -20,10 +21,6 @@ std::string lower(std::string_view text) {
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, text) != words.end();
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 constexpr std::pair<std::string_view, EventKind> kCats[] = {

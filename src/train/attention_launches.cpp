@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/whole.h"
 #include "machine/architecture.h"
 #include "train/kernels.h"
 
@@ -14,10 +15,6 @@ namespace {
 using program::Index;
 using program::Operation;
 using program::OperationKind;
-
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
 
 Operation pass(const PassNames& names, const char* loop, bool fused, OperationKind kind,
                std::int64_t elements, double flops_each, double bytes) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/whole.h"
 #include "train/fusion_loop.h"
 #include "train/kernels.h"
 
@@ -199,10 +200,6 @@ class Traffic {
 };
 
 // ---- The kernels -------------------------------------------------------------------------------
-
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
 
 // A sum over more than this loops over parts of it (torch/_inductor/choices.py:
 // should_use_persistent_reduction).

@@ -21,10 +21,6 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kEach = 4;     // elements a thread: 16-byte loads
 constexpr std::int64_t kSector = 32;  // bytes that memory is read by
 
-double of(std::int64_t count) {
-  return static_cast<double>(count);
-}
-
 // What a kernel is called and does, but for its operands.
 class Describer {
  public:

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.h"
 #include "machine/machine.h"
+#include "program/knob_number.h"
 
 namespace trainscope::ui {
 namespace {
@@ -14,17 +16,6 @@ namespace {
 using program::Knob;
 using program::KnobType;
 using program::Value;
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
-double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
 
 constexpr int kEachWay = 3;
 
@@ -42,12 +33,13 @@ bool takes(const Knob& knob, double number) {
 std::string range_around(const Knob& knob, const std::vector<Value>& now) {
   double least = INFINITY, most = 0;
   for (const Value& value : now) {
-    least = std::min(least, number_of(value));
-    most = std::max(most, number_of(value));
+    least = std::min(least, program::number_of(value));
+    most = std::max(most, program::number_of(value));
   }
   if (least <= 0) return "";
   for (const Value& value : now)
-    if (const double power = std::log2(number_of(value) / least); power != std::floor(power))
+    if (const double power = std::log2(program::number_of(value) / least);
+        power != std::floor(power))
       return "";
   for (int i = 0; i < kEachWay && takes(knob, least / 2); ++i) least /= 2;
   for (int i = 0; i < kEachWay && takes(knob, most * 2); ++i) most *= 2;
@@ -59,7 +51,7 @@ std::string around(const Knob& knob, const std::vector<Value>& now) {
   if (std::string range = range_around(knob, now); !range.empty()) return range;
   std::set<double> numbers;
   for (const Value& value : now) {
-    const double middle = number_of(value);
+    const double middle = program::number_of(value);
     if (middle <= 0) numbers.insert(middle);
     for (int i = middle > 0 ? -kEachWay : 0; i <= kEachWay; ++i)
       if (const double number = (middle > 0 ? middle : 1) * std::exp2(i); takes(knob, number))

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace trainscope::ui {
 Workspace::Workspace(std::function<void()> wake, analysis::GpuRuns::OpenDevice open)
@@ -197,9 +198,7 @@ std::string Workspace::machine_refusal(const std::string& id) const {
   if (lesson_) {
     const auto& allowed = lesson_->lesson.machines;
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), id) == allowed.end()) {
-      std::string words;
-      for (const std::string& one : allowed) words += (words.empty() ? "" : ", ") + one;
-      return "This lesson is made for " + words + ".";
+      return "This lesson is made for " + joined(allowed) + ".";
     }
     if (!revealed()) return "Another machine can be tried once the lesson has run.";
     if (!forked() && busy()) return "The lesson is still running.";

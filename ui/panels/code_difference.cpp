@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "ui/app/code_difference.h"
 #include "ui/panels/source_text.h"
 
@@ -57,10 +58,8 @@ void draw_row(const Theme& theme, const CodeRow& row) {
 
 // Where the lines are the same it is the knobs alone that differ.
 std::string same_words(const Workspace& workspace) {
-  std::string names;
-  for (const std::string& name :
-       program::differing_knobs(workspace.sides()[0].config, workspace.sides()[1].config))
-    names += (names.empty() ? "" : ", ") + name;
+  const std::string names =
+      joined(program::differing_knobs(workspace.sides()[0].config, workspace.sides()[1].config));
   const std::string same = "A and B run the same lines";
   return names.empty() ? same + "." : same + "; they differ in " + names + ".";
 }

@@ -263,6 +263,10 @@ void notice_line(const Theme& theme, Tone tone, const std::string& title,
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", sentence.c_str());
 }
 
+float small_link_width(const Theme& theme, std::string_view words) {
+  return std::ceil(text_size(theme.font.text, theme.size.small, words).x + theme.px(16));
+}
+
 void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence) {
   const auto [edge, fill, title_color] = notice_colors(theme, tone);
   const float pad = theme.px(12), width = ImGui::GetContentRegionAvail().x;

@@ -39,6 +39,9 @@ enum class Symbol : std::uint8_t { kStart, kBack, kPlay, kPause, kForward, kEnd 
 bool symbol_button(const Theme& theme, const char* id, Symbol symbol, bool primary, float width,
                    bool enabled = true);
 
+// What a link of small words takes in a bar of such, with the room around them.
+float small_link_width(const Theme& theme, std::string_view words);
+
 // A sentence in an edged card: what went wrong, or what there is to know.
 enum class Tone : std::uint8_t { kPlain, kGood, kBad };
 void notice_card(const Theme& theme, Tone tone, std::string_view title, std::string_view sentence);

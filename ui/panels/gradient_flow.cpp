@@ -44,15 +44,13 @@ bool sends_gradients(const analysis::Run& run) {
          (names_buckets(*run.trace) || analysis::has_unit_marks(*run.trace));
 }
 
-RunPointer shown_run(const Workspace& workspace, std::size_t side) {
-  const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
-  if (!trace) return nullptr;
-  const RunPointer& run = workspace.sides()[side].run;
-  return run && run->trace.get() == trace && sends_gradients(*run) ? run : nullptr;
+RunPointer run_that_sends(const Workspace& workspace, std::size_t side) {
+  const RunPointer run = shown_run(workspace, side, kPanelName);
+  return run && sends_gradients(*run) ? run : nullptr;
 }
 
 FlowFacts* facts_of(const PanelContext& context, GradientFlowPanel& panel, std::size_t side) {
-  const RunPointer run = shown_run(context.workspace, side);
+  const RunPointer run = run_that_sends(context.workspace, side);
   if (!run) return nullptr;
   GradientFlowPanel::Side& own = panel.sides[side];
   if (own.read != run) {
@@ -411,7 +409,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
 
 bool has_gradient_flow(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)
-    if (shown_run(workspace, i)) return true;
+    if (run_that_sends(workspace, i)) return true;
   return false;
 }
 

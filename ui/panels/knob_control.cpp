@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "program/knob_number.h"
 #include "ui/app/machine_words.h"
 #include "ui/app/shapes.h"
 #include "ui/panels/controls.h"
@@ -21,20 +22,10 @@ using program::Value;
 
 constexpr std::size_t kMostButtons = 4;
 
-bool is_number(const Knob& knob) {
-  return knob.type == KnobType::kInteger || knob.type == KnobType::kBytes ||
-         knob.type == KnobType::kNumber;
-}
-
-double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
-
 // The handle's range: a slider over the whole range of a registry (to 1 TiB) could set nothing.
 std::pair<double, double> slider_range(const Knob& knob) {
   double least = knob.least, most = knob.most;
-  const double initial = number_of(knob.initial);
+  const double initial = program::number_of(knob.initial);
   if (knob.usual_most > 0) {
     most = knob.usual_most;
   } else if (knob.type == KnobType::kBytes) {
@@ -107,7 +98,7 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
   const Value now = context.workspace.sides()[side].config.value(knob.name);
   const std::string key = key_of(knob, side);
   const auto dragged = panel.dragged.find(key);
-  const double value = dragged == panel.dragged.end() ? number_of(now) : dragged->second;
+  const double value = dragged == panel.dragged.end() ? program::number_of(now) : dragged->second;
   const bool enabled = context.workspace.knobs_free(side);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Value exact = dragged == panel.dragged.end() ? now : rounded(knob, value);
@@ -240,7 +231,7 @@ double value_at(const Knob& knob, double share) {
 }
 
 Value stepped(const Knob& knob, const Value& now, int direction) {
-  const double value = number_of(now);
+  const double value = program::number_of(now);
   const bool whole = std::holds_alternative<std::int64_t>(now);
   double to = value + direction;
   if (is_logarithmic(knob) && value > 0) {
@@ -264,7 +255,7 @@ void knob_control(const PanelContext& context, KnobsPanel& panel, const Knob& kn
   if (is_imported(workspace.sides()[side])) return no_control(context.theme, width);
   const bool enabled = workspace.knobs_free(side);
   const std::string key = key_of(knob, side);
-  if (is_number(knob)) {
+  if (program::is_numeric(knob)) {
     number_control(context, panel, knob, side, width);
   } else if (knob.type == KnobType::kBool) {
     bool on = workspace.sides()[side].config.flag(knob.name);

@@ -4,14 +4,11 @@
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "ui/panels/controls.h"
 
 namespace trainscope::ui {
 namespace {
-
-float link_width(const Theme& theme, std::string_view label) {
-  return std::ceil(text_size(theme.font.text, theme.size.small, label).x + theme.px(16));
-}
 
 // "Note 2 of 5"
 std::string count_words(const PanelContext& context) {
@@ -39,7 +36,7 @@ float draw_links(const PanelContext& context, float right, float least, float to
                                                             {"Previous##note", "note.previous"}};
   for (const auto& [label, action] : kLinks) {
     const std::string_view words(label, std::string_view(label).find('#'));
-    const float wanted = link_width(theme, words);
+    const float wanted = small_link_width(theme, words);
     if (right - wanted < least) break;
     right -= wanted;
     ImGui::SetCursorScreenPos({right, top});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "machine/architecture.h"
 #include "ui/panels/chart.h"
@@ -196,7 +197,7 @@ std::string limiter_words(const machine::Occupancy& occupancy) {
   if (occupancy.blocks_per_sm == 0) return "does not fit an SM";
   std::string words;
   for (const machine::Limiter limiter : occupancy.limiters)
-    words.append(words.empty() ? "" : ", ").append(machine::name_of(limiter));
+    add_to_list(words, machine::name_of(limiter));
   return words;
 }
 

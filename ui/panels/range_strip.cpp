@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/units.h"
+#include "ui/panels/controls.h"
 
 namespace trainscope::ui {
 namespace {
@@ -180,10 +180,6 @@ void draw_rows(const Theme& theme, const RangeStrip& strip, const Columns& colum
   }
 }
 
-float button_width(const Theme& theme, std::string_view label) {
-  return std::ceil(text_size(theme.font.text, theme.size.small, label).x + theme.px(16));
-}
-
 // "Selected 2.31 ms" and where; to the right what can be done with it, as far as there is room.
 void draw_head(const PanelContext& context, const TimeRange& range) {
   const Theme& theme = context.theme;
@@ -195,7 +191,7 @@ void draw_head(const PanelContext& context, const TimeRange& range) {
   float right = at.x + width;
   const float least = at.x + text_size(theme.font.strong, theme.size.small, length).x + theme.px(8);
   for (const auto& [label, action] : kButtons) {
-    const float wanted = button_width(theme, label);
+    const float wanted = small_link_width(theme, label);
     if (right - wanted < least) break;
     right -= wanted;
     ImGui::SetCursorScreenPos({right, at.y});

@@ -45,17 +45,15 @@ bool tells_flops(const trace::Trace& trace) {
   return false;
 }
 
-RunPointer shown_run(const Workspace& workspace, std::size_t side) {
-  const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
-  if (!trace) return nullptr;
-  const RunPointer& run = workspace.sides()[side].run;
-  return run && run->trace.get() == trace && has_kernels(*run) ? run : nullptr;
+RunPointer run_of_kernels(const Workspace& workspace, std::size_t side) {
+  const RunPointer run = shown_run(workspace, side, kPanelName);
+  return run && has_kernels(*run) ? run : nullptr;
 }
 
 std::vector<RooflineSide> shown_sides(const PanelContext& context, RooflinePanel& panel) {
   std::vector<RooflineSide> shown;
   for (std::size_t side = 0; side < context.workspace.sides().size(); ++side) {
-    const RunPointer run = shown_run(context.workspace, side);
+    const RunPointer run = run_of_kernels(context.workspace, side);
     if (!run) continue;
     RooflinePanel::SideFacts& facts = panel.sides[side];
     if (facts.run != run) {
@@ -216,7 +214,7 @@ std::string gpus(const Workspace& workspace) {
   std::string words;
   bool unknown = false;
   for (std::size_t side = 0; side < workspace.sides().size(); ++side) {
-    const RunPointer run = shown_run(workspace, side);
+    const RunPointer run = run_of_kernels(workspace, side);
     unknown |= run && !run->machine;
     if (!run || !run->machine || words == run->machine->gpu.name) continue;
     words += (words.empty() ? "" : "  |  ") + run->machine->gpu.name;
@@ -228,13 +226,13 @@ std::string gpus(const Workspace& workspace) {
 
 bool has_roofline(const Workspace& workspace) {
   for (std::size_t side = 0; side < workspace.sides().size(); ++side)
-    if (shown_run(workspace, side)) return true;
+    if (run_of_kernels(workspace, side)) return true;
   return false;
 }
 
 bool shows_roofline(const PanelContext& context, RooflinePanel& panel) {
   for (std::size_t side = 0; side < context.workspace.sides().size(); ++side) {
-    const RunPointer run = shown_run(context.workspace, side);
+    const RunPointer run = run_of_kernels(context.workspace, side);
     if (!run) continue;
     if (context.attention.asked_panel == kPanelName) panel.asked_for = run;
     if (run->program || panel.asked_for == run || tells_flops(*run->trace)) return true;

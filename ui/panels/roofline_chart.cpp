@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "trace/short_name.h"
 #include "ui/panels/chart.h"
@@ -245,10 +246,8 @@ class Painter {
   // By their peaks: units of one peak have one roof, and one name.
   static std::map<double, std::string> roofs_of(const RooflineSide& side) {
     std::map<double, std::string> roofs;
-    for (const Math math : units_of(*side.roofline)) {
-      std::string& names = roofs[*machine::peak_flops_per_s(*side.gpu, math)];
-      names += (names.empty() ? "" : ", ") + std::string(machine::name_of(math));
-    }
+    for (const Math math : units_of(*side.roofline))
+      add_to_list(roofs[*machine::peak_flops_per_s(*side.gpu, math)], machine::name_of(math));
     return roofs;
   }
 

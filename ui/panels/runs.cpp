@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "program/idle_knobs.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
@@ -36,8 +37,7 @@ std::vector<Shown> shown_runs(const Workspace& workspace) {
 std::string knob_words(const std::vector<std::string>& names, const program::Config& config) {
   std::string words;
   for (const std::string& name : names)
-    words += (words.empty() ? "" : ", ") + name + " = " +
-             program::show(program::find_knob(name), config.value(name));
+    add_to_list(words, name + " = " + program::show(program::find_knob(name), config.value(name)));
   return words;
 }
 

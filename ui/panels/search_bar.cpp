@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/panels/controls.h"
+
 namespace trainscope::ui {
 namespace {
-
-float link_width(const Theme& theme, std::string_view label) {
-  return std::ceil(text_size(theme.font.text, theme.size.small, label).x + theme.px(16));
-}
 
 // Keys while one types: Enter goes on, Shift+Enter back, Escape leaves.
 void take_keys(const PanelContext& context) {
@@ -61,7 +59,7 @@ void draw_search_bar(const PanelContext& context, const TimelineInput& input, fl
   const float least = theme.px(120);  // of the field
   float right = at.x + width - theme.px(8);
   for (const auto& [label, action] : kButtons) {
-    const float wanted = link_width(theme, label);
+    const float wanted = small_link_width(theme, label);
     if (right - wanted < at.x + theme.px(12) + least) break;
     right -= wanted;
     ImGui::SetCursorScreenPos({right, top});

@@ -44,6 +44,13 @@ const trace::Trace* shown_trace(const Workspace& workspace, std::size_t side,
   return view ? view->trace.get() : nullptr;
 }
 
+RunPointer shown_run(const Workspace& workspace, std::size_t side, std::string_view panel) {
+  const trace::Trace* trace = shown_trace(workspace, side, panel);
+  if (!trace) return nullptr;
+  const RunPointer& run = workspace.sides()[side].run;
+  return run && run->trace.get() == trace ? run : nullptr;
+}
+
 bool has_scaling_data(const SideModel& side, const trace::Trace* trace) {
   // Before the first row of another training: as it was.
   if (trace && trace->steps().empty() && is_training(side) && side.run)

@@ -13,6 +13,9 @@ namespace trainscope::ui {
 const trace::Trace* shown_trace(const Workspace& workspace, std::size_t side,
                                 std::string_view panel);
 
+// A side's last run where its trace is the one that may be seen; null else.
+RunPointer shown_run(const Workspace& workspace, std::size_t side, std::string_view panel);
+
 // Whether the panel has anything to show of either side.
 bool has_loss(const Workspace& workspace);
 bool has_loss_scaling(const Workspace& workspace);

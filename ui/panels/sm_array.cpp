@@ -32,11 +32,9 @@ bool has_block_work(const RunPointer& run) {
                              [](const auto& one) { return one.block_work.has_value(); });
 }
 
-RunPointer shown_run(const Workspace& workspace, std::size_t side) {
-  const trace::Trace* trace = shown_trace(workspace, side, kPanelName);
-  if (!trace) return nullptr;
-  const RunPointer& run = workspace.sides()[side].run;
-  return has_block_work(run) && run->trace.get() == trace ? run : nullptr;
+RunPointer run_of_blocks(const Workspace& workspace, std::size_t side) {
+  const RunPointer run = shown_run(workspace, side, kPanelName);
+  return has_block_work(run) ? run : nullptr;
 }
 
 // The one selected, else the last that has begun at the playhead, else the first.
@@ -54,7 +52,7 @@ const PlacedKernel* kernel_shown(const PanelContext& context, const SideFacts& f
 }
 
 SideFacts* facts_of(const PanelContext& context, SmArrayPanel& panel, std::size_t side) {
-  const RunPointer run = shown_run(context.workspace, side);
+  const RunPointer run = run_of_blocks(context.workspace, side);
   if (!run) return nullptr;
   SideFacts& facts = panel.sides[side];
   if (facts.run != run) {
@@ -358,7 +356,7 @@ void draw_body(const PanelContext& context, SmArrayPanel& panel) {
 // Blocks are placed by the model's rules, also of a run that was measured.
 std::string head_words(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)
-    if (const RunPointer run = shown_run(workspace, i)) {
+    if (const RunPointer run = run_of_blocks(workspace, i)) {
       const bool measured = trace::is_measured(*run->trace);
       return (measured ? "simulated, for " : "") + run->machine->gpu.name;
     }
@@ -369,7 +367,7 @@ std::string head_words(const Workspace& workspace) {
 
 bool has_sm_array(const Workspace& workspace) {
   for (std::size_t i = 0; i < workspace.sides().size(); ++i)
-    if (shown_run(workspace, i)) return true;
+    if (run_of_blocks(workspace, i)) return true;
   return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "ui/timeline/canvas.h"
 
@@ -153,8 +154,7 @@ void words_card(const Theme& theme, const std::string& words) {
 void more_card(const Theme& theme, const SideView& view) {
   std::string names;
   for (trace::LaneId lane = 0; lane < view.side->trace->lanes().size(); ++lane)
-    if (view.tuck->is_away(lane))
-      names += (names.empty() ? "" : ", ") + view.side->trace->lanes()[lane].name;
+    if (view.tuck->is_away(lane)) add_to_list(names, view.side->trace->lanes()[lane].name);
   words_card(theme, view.all_lanes ? "Only those that fit, the GPU's among them"
                                    : "Not all lanes fit: " + names);
 }

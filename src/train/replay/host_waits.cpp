@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/median.h"
+#include "base/text.h"
 #include "trace/chrome_words.h"
 
 namespace trainscope::train {
@@ -17,10 +18,6 @@ using Wait = program::RecordedCall::Wait;
 // Clocks of host and device are matched to about a microsecond (CUPTI), or they are apart by what
 // clock_behind() finds.
 constexpr Nanos kClockError = kMicrosecond;
-
-bool has_word(std::string_view name, std::string_view word) {
-  return name.find(word) != std::string_view::npos;
-}
 
 Nanos middle_call(const trace::Trace& trace, const DeviceWork& work) {
   std::vector<Nanos> lengths;
@@ -117,13 +114,13 @@ std::optional<HostWaits::Target> HostWaits::target(const HostEvent& event,
   const std::optional<std::uint32_t>& given = caller.given;
   const std::string& name = trace_.name(trace_.spans()[event.span]);
   if (call.count > 0) return own_copy(name, call);
-  if (has_word(name, "StreamSynchronize"))
+  if (contains(name, "StreamSynchronize"))
     return given ? stream_so_far(event, *given) : std::nullopt;
-  if (has_word(name, "DeviceSynchronize") || has_word(name, "CtxSynchronize") ||
+  if (contains(name, "DeviceSynchronize") || contains(name, "CtxSynchronize") ||
       name == "cudaFree" || name == "hipFree")
     return device_so_far(
         event, given ? work_.streams[work_.recording.works[*given].stream].device : caller.device);
-  if (has_word(name, "EventSynchronize"))
+  if (contains(name, "EventSynchronize"))
     return done_within(event, trace_.lanes()[trace_.spans()[event.span].lane].rank);
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/rank_words.h"
+#include "base/text.h"
 #include "trace/chrome_reader.h"
 #include "trace/rank_folder.h"
 #include "trace/step_mark.h"
@@ -353,7 +354,7 @@ bool can_replay(const trace::Trace& trace) {
 
 std::string changes_of(const program::Config& config) {
   std::string text;
-  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  const auto add = [&](std::string_view words) { add_to_list(text, words); };
   const auto speed = [&](const char* knob, const char* what) {
     const double times = config.number(knob);
     if (times != 1) add(fmt::format("{} {:g} x as fast", what, times));
