@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 #include "base/error.h"
+#include "base/inflate.h"
 #include "base/memory.h"
 #include "base/platform.h"
 
@@ -39,53 +41,55 @@ std::uint32_t checksum(std::string_view bytes) {
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
+// zlib's compressBound and compress2, whose sizes have 32 bits on some systems.
 std::string deflated(std::string_view content, int level) {
-  uLongf size = compressBound(content.size());
-  std::string packed(size, '\0');
-  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                reinterpret_cast<const Bytef*>(content.data()), content.size(), level) != Z_OK)
-    throw std::bad_alloc();
-  packed.resize(size);
+  constexpr std::size_t kAtOnce = std::size_t{1} << 30;
+  const std::size_t size = content.size();
+  std::string packed(size + (size >> 12) + (size >> 14) + (size >> 25) + 13, '\0');
+  z_stream stream{};
+  if (deflateInit(&stream, level) != Z_OK) throw std::bad_alloc();
+  std::size_t filled = 0;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    const std::size_t given = std::min(content.size(), kAtOnce);
+    const std::size_t room = std::min(packed.size() - filled, kAtOnce);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));  // only read
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data() + filled);
+    stream.avail_out = static_cast<uInt>(room);
+    result = deflate(&stream, given == content.size() ? Z_FINISH : Z_NO_FLUSH);
+    content.remove_prefix(given - stream.avail_in);
+    filled += room - stream.avail_out;
+  }
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) throw std::bad_alloc();
+  packed.resize(filled);
   return packed;
 }
 
-// zlib's state, freed whatever happens.
+// What was deflated, block by block.
 class Inflater {
  public:
-  explicit Inflater(std::string_view packed) : rest_(packed) {
-    if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
+  explicit Inflater(std::string_view packed) : rest_(packed) {}
 
   // Unpacks into `block`; returns how much of it was filled, 0 at the end or where it is damaged.
-  std::size_t fill(char* block, std::size_t size) {
-    stream_.next_out = reinterpret_cast<Bytef*>(block);
-    stream_.avail_out = static_cast<uInt>(size);
-    while (stream_.avail_out > 0 && result_ == Z_OK) {
-      feed();
-      result_ = inflate(&stream_, Z_NO_FLUSH);
+  std::size_t fill(std::span<char> block) {
+    std::size_t filled = 0;
+    bool moved = true;  // else it ends early
+    while (inflate_.state() == Inflate::State::kGoesOn && moved && filled < block.size()) {
+      const std::size_t left = rest_.size();
+      const std::size_t count = inflate_.unpack(rest_, block.subspan(filled));
+      moved = count > 0 || rest_.size() < left;
+      filled += count;
     }
-    return size - stream_.avail_out;
+    return filled;
   }
   // The stream came to its own end, with nothing behind it.
-  bool complete() const {
-    return result_ == Z_STREAM_END && stream_.avail_in == 0 && rest_.empty();
-  }
+  bool complete() const { return inflate_.state() == Inflate::State::kEnded && rest_.empty(); }
 
  private:
-  void feed() {
-    if (stream_.avail_in > 0) return;
-    const std::size_t size = std::min<std::size_t>(rest_.size(), 1 << 24);
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));  // only read
-    stream_.avail_in = static_cast<uInt>(size);
-    rest_.remove_prefix(size);
-  }
-
-  z_stream stream_{};
+  Inflate inflate_{Inflate::Format::kZlib};
   std::string_view rest_;
-  int result_ = Z_OK;
 };
 
 [[noreturn]] void fail_damaged(const std::string& name, const char* why) {
@@ -170,7 +174,7 @@ void Unpacking::work(std::string_view packed) {
     std::size_t filled = 0, wanted = 0, got = 0;
     do {
       wanted = std::min(kPiece, size_ + 1 - filled);
-      got = inflater.fill(content_.get() + filled, wanted);
+      got = inflater.fill({content_.get() + filled, wanted});
       filled += got;
       filled_.store(std::min(filled, size_), std::memory_order_release);
       {

@@ -1,7 +1,5 @@
 #include "trace/padded_bytes.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/inflate.h"
 #include "base/platform.h"
 
 namespace trainscope::trace {
@@ -26,31 +25,21 @@ constexpr std::size_t kBlock = 1 << 20;
                  " bytes of JSON that are read; record fewer steps");
 }
 
-bool is_gzip(std::string_view start) {
-  return start.starts_with("\x1F\x8B");
-}
-
 // Where bytes come from: fills the buffer, returns how many came, 0 at the end.
 using Source = std::function<std::size_t(char* buffer, std::size_t size)>;
 
 // Unpacks one gzip file, which may hold several members one behind the other.
 class Gunzip {
  public:
-  Gunzip(std::string_view name, std::uint64_t limit) : name_(name), limit_(limit) {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
-  }
-  ~Gunzip() { inflateEnd(&stream_); }
-  Gunzip(const Gunzip&) = delete;
-  Gunzip& operator=(const Gunzip&) = delete;
+  Gunzip(std::string_view name, std::uint64_t limit) : name_(name), limit_(limit) {}
 
   void feed(std::string_view packed, PaddedBytes& text) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream_.avail_in = static_cast<uInt>(packed.size());
-    while (stream_.avail_in > 0) {
-      if (member_done_ && !start_member()) return;
-      step(text);
+    const std::size_t size = packed.size();
+    while (!packed.empty()) {
+      if (member_done_ && !start_member(packed.front())) return;
+      step(packed, text);
     }
-    packed_ += packed.size();
+    packed_ += size;
   }
 
   void finish() const {
@@ -61,30 +50,23 @@ class Gunzip {
 
  private:
   // Behind a member stand another one, zeros that fill a block, or nothing.
-  bool start_member() {
-    if (*stream_.next_in == 0) return false;
-    inflateReset(&stream_);
+  bool start_member(char first) {
+    if (first == 0) return false;
+    inflate_.begin();
     member_done_ = false;
     return true;
   }
 
-  void step(PaddedBytes& text) {
-    const std::size_t room = std::max(kBlock, text.size() / 2);
-    stream_.next_out = reinterpret_cast<Bytef*>(text.grow(room));
-    stream_.avail_out = static_cast<uInt>(std::min(room, std::size_t{1} << 30));
-    const uInt before = stream_.avail_out;
-    const uInt packed_before = stream_.avail_in;
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    taken_ += packed_before - stream_.avail_in;
-    text.commit(before - stream_.avail_out);
+  void step(std::string_view& packed, PaddedBytes& text) {
+    const std::size_t room = std::max(kBlock, text.size() / 2), before = packed.size();
+    text.commit(inflate_.unpack(packed, {text.grow(room), room}));
+    taken_ += before - packed.size();
     if (text.size() > limit_) fail_too_long(name_, limit_);
     refuse_bomb(text.size());
-    if (result == Z_STREAM_END) {
-      member_done_ = true;
-    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+    member_done_ = inflate_.state() == Inflate::State::kEnded;
+    if (inflate_.state() == Inflate::State::kDamaged)
       fail(name_, "the gzip file is damaged at byte " + std::to_string(taken_) + " (" +
-                      (stream_.msg ? stream_.msg : "unknown fault") + "); copy or record it again");
-    }
+                      inflate_.fault() + "); copy or record it again");
   }
 
   // Traces shrink ten to sixty times; a file made to fill the memory shrinks a thousand times.
@@ -97,7 +79,7 @@ class Gunzip {
 
   std::string name_;
   std::uint64_t limit_;
-  z_stream stream_{};
+  Inflate inflate_{Inflate::Format::kGzip};
   bool member_done_ = false;
   std::uint64_t packed_ = 0;  // bytes fed
   std::uint64_t taken_ = 0;   // bytes used
