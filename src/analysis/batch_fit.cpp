@@ -5,6 +5,7 @@
 #include "analysis/memory_fit.h"
 #include "analysis/what_if.h"
 #include "base/error.h"
+#include "base/stopped.h"
 #include "train/build.h"
 #include "train/parallel.h"
 #include "train/train_settings.h"
@@ -20,13 +21,10 @@ constexpr std::int64_t kSteps = 4;
 // one does not. So many below the most that could are tried one by one.
 constexpr std::int64_t kTriedFromAbove = 32;
 
-struct Stopped {};
-
 // A config's programs with other batches, on a GPU.
 class Batches {
  public:
-  Batches(const program::Config& config, const machine::Machine& machine,
-          const std::function<bool()>& stopped)
+  Batches(const program::Config& config, const machine::Machine& machine, const Stopped& stopped)
       : config_(config), machine_(machine), stopped_(stopped) {
     config_.set("steps", std::min(steps_of(config), config.whole("steps")));
     config_.set("loop.evaluate", false);
@@ -61,14 +59,14 @@ class Batches {
   }
 
   program::Program program_of(std::int64_t batch) {
-    if (stopped_()) throw Stopped();
+    if (stopped_()) throw Abandoned();
     config_.set("batch_size", batch);
     return train::build_program(config_, machine_);
   }
 
   program::Config config_;
   const machine::Machine& machine_;
-  const std::function<bool()>& stopped_;
+  const Stopped& stopped_;
 };
 
 // What the data set has for each rank; 0: that is not known.
@@ -80,7 +78,7 @@ std::int64_t samples_of_rank(const program::Config& config, const machine::Machi
 }  // namespace
 
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
-                                  const std::function<bool()>& stopped) {
+                                  const Stopped& stopped) {
   if (config.word("workload") != "train" || train::trains_in_stages(config)) return std::nullopt;
   BatchFit fit;
   fit.batch = config.whole("batch_size");
@@ -97,7 +95,7 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
     fit.itself = batches.fits(fit.batch);
     other.set("checkpoint.enabled", !fit.checkpointed);
     fit.largest_other = Batches(other, machine, stopped).largest(fit.most);
-  } catch (const Stopped&) {
+  } catch (const Abandoned&) {
     return std::nullopt;
   } catch (const InputError&) {
     if (fit.largest == 0) return std::nullopt;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
+#include "base/stopped.h"
 #include "machine/machine.h"
 #include "program/config.h"
 
@@ -29,7 +29,7 @@ struct BatchFit {
 // are cut into equal parts, and for a config that is no training, that cannot be built with another
 // batch, or once `stopped` says so.
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
-                                  const std::function<bool()>& stopped);
+                                  const Stopped& stopped);
 
 // Whether it fits with these settings, of several knobs with spaces between them. False for a
 // pipeline, and where the config is no training, or cannot be built with them.

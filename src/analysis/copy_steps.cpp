@@ -1,10 +1,10 @@
 #include "analysis/copy_steps.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "analysis/by_correlation.h"
+#include "base/time_ends.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -33,7 +33,7 @@ std::vector<Nanos> calls_of_copies(const Measured& measured, trace::Category dir
 
 Interval calls_of_steps(const Measured& measured) {
   const std::vector<Interval>& marks = measured.own_marks();
-  if (marks.empty()) return {std::numeric_limits<Nanos>::min(), std::numeric_limits<Nanos>::max()};
+  if (marks.empty()) return {kBeforeAll, kEndless};
   return {marks.front().start, marks.back().end};
 }
 

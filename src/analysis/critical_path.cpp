@@ -9,6 +9,7 @@
 #include "analysis/lane_kinds.h"
 #include "analysis/operations.h"
 #include "analysis/work_order.h"
+#include "base/stopped.h"
 #include "base/text.h"
 
 namespace trainscope::analysis {
@@ -31,8 +32,6 @@ PathPart part_of_wait(trace::Cause cause) {
   if (cause == trace::Cause::kData) return PathPart::kLoading;
   return cause == trace::Cause::kLock ? PathPart::kHost : PathPart::kUntold;
 }
-
-using Stopped = std::function<bool()>;
 
 class Walk {
  public:

@@ -12,12 +12,12 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/measured.h"
+#include "base/stopped.h"
 
 namespace trainscope::analysis {
 
@@ -58,7 +58,7 @@ struct CriticalPath {
 
 // Empty where the window is, and once `stopped`, which is asked now and then, says so. Takes time
 // that grows as n log n with the trace's n spans.
-CriticalPath critical_path(const Measured& measured, const std::function<bool()>& stopped = {});
+CriticalPath critical_path(const Measured& measured, const Stopped& stopped = {});
 
 // What takes longest on it, by the name of its operation.
 struct OnPath {

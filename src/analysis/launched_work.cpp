@@ -7,6 +7,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/lane_kinds.h"
+#include "base/time_ends.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -15,8 +16,6 @@ namespace {
 using trace::LaneKind;
 using trace::Span;
 
-constexpr Nanos kBeforeAll = std::numeric_limits<Nanos>::min();
-constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
 struct Call {
@@ -38,7 +37,7 @@ LaunchedWork::LaunchedWork(const trace::Trace& trace, const std::vector<std::int
         places[span.lane] != kNowhere)
       calls.add(span.correlation, {span.start, places[span.lane]});
   });
-  std::vector<Nanos> first_of_lane(trace.lanes().size(), kNever);
+  std::vector<Nanos> first_of_lane(trace.lanes().size(), kEndless);
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId id) {
     if (!trace::is_gpu_work(span.category)) return;
     if (const Call* call = calls.find(span.correlation)) {
@@ -73,7 +72,7 @@ void RankWork::add_earlier(const trace::Trace& trace, const std::vector<Nanos>& 
   for (const trace::SpanId id : without_call) {
     const Span& span = trace.spans()[id];
     const Nanos first = first_of_lane[span.lane];
-    if (span.start < (first == kNever ? first_of_all : first))
+    if (span.start < (first == kEndless ? first_of_all : first))
       earlier_.push_back(id);
     else if (span.start < last_of_all)
       later.insert(span.name);
@@ -99,7 +98,7 @@ Nanos RankWork::done_after(Nanos time) const {
 
 Nanos RankWork::begins_after(Nanos time) const {
   const auto next = std::ranges::lower_bound(launched_, time, {}, &Launched::call);
-  return next == launched_.end() ? kNever : next->start;
+  return next == launched_.end() ? kEndless : next->start;
 }
 
 }  // namespace trainscope::analysis

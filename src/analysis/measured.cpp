@@ -15,6 +15,7 @@
 #include "analysis/step_marks.h"
 #include "analysis/stream_order.h"
 #include "analysis/whole_run.h"
+#include "base/time_ends.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -393,8 +394,7 @@ CopyTimes copy_times(const Measured& measured, Category direction) {
   CopyTimes times;
   const std::vector<trace::SpanId> copies = copies_of(measured, direction);
   if (copies.empty()) return times;
-  constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
-  ByCorrelation<Interval> calls(trace, {kNever, kNever});
+  ByCorrelation<Interval> calls(trace, {kBeforeAll, kBeforeAll});
   trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
     if (!is_joined_call(span)) return;
     const Interval call{span.start, span.end()};

@@ -5,6 +5,8 @@
 
 #include "analysis/measured.h"
 #include "base/error.h"
+#include "base/stopped.h"
+#include "base/time_ends.h"
 #include "sim/simulation.h"
 #include "train/build.h"
 #include "train/parallel.h"
@@ -16,7 +18,6 @@ namespace {
 // The first have other buckets and are warm-up; then all are alike.
 constexpr std::int64_t kSteps = 6;
 constexpr std::uint64_t kBudget = 20'000;
-constexpr Nanos kForEver = std::int64_t{1} << 62;
 
 // None where the machine is not there any more.
 std::set<int> sizes_to_try(const program::Config& config, int own) {
@@ -30,13 +31,12 @@ std::set<int> sizes_to_try(const program::Config& config, int own) {
   }
 }
 
-std::optional<double> throughput(const program::Config& config,
-                                 const std::function<bool()>& stopped) {
+std::optional<double> throughput(const program::Config& config, const Stopped& stopped) {
   const machine::Machine machine = train::machine_of(config);
   const program::Program program = train::build_program(config, machine);
   trace::Trace trace{trace::Origin{}};
   sim::Simulation simulation(program, machine, config.word("host.profile"), trace);
-  while (!simulation.advance(kForEver, kBudget))
+  while (!simulation.advance(kEndless, kBudget))
     if (stopped()) return std::nullopt;
   const Measured measured = measure(trace, &program, &machine);
   const Nanos time = measured.window.end - measured.window.start;
@@ -44,8 +44,7 @@ std::optional<double> throughput(const program::Config& config,
   return program.samples_per_step * measured.steps * 1e9 / static_cast<double>(time);
 }
 
-std::optional<double> throughput_if_it_runs(const program::Config& config,
-                                            const std::function<bool()>& stopped) {
+std::optional<double> throughput_if_it_runs(const program::Config& config, const Stopped& stopped) {
   try {
     return throughput(config, stopped);
   } catch (const InputError&) {
@@ -64,8 +63,7 @@ program::Config on(program::Config config, int gpus) {
 
 }  // namespace
 
-std::optional<ScalingCurve> scaling_curve(const program::Config& config,
-                                          const std::function<bool()>& stopped) {
+std::optional<ScalingCurve> scaling_curve(const program::Config& config, const Stopped& stopped) {
   if (!train::trains_in_parallel(config)) return std::nullopt;
   ScalingCurve curve;
   curve.own = static_cast<int>(config.whole("parallel.world_size"));

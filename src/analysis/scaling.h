@@ -2,10 +2,10 @@
 // machine, each of them timed alone, without numbers.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "base/stopped.h"
 #include "program/config.h"
 
 namespace trainscope::analysis {
@@ -30,7 +30,6 @@ struct ScalingCurve {
 // Powers of two up to the machine's GPUs, and the config's own number. Nothing for a config that is
 // no training on several GPUs, or once `stopped` says so. A number of GPUs that cannot run (out of
 // memory, a group that the nodes cannot share evenly) is left out.
-std::optional<ScalingCurve> scaling_curve(const program::Config& config,
-                                          const std::function<bool()>& stopped);
+std::optional<ScalingCurve> scaling_curve(const program::Config& config, const Stopped& stopped);
 
 }  // namespace trainscope::analysis

@@ -1,9 +1,9 @@
 #include "analysis/stream_order.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "analysis/lane_kinds.h"
+#include "base/time_ends.h"
 
 namespace trainscope::analysis {
 
@@ -30,15 +30,14 @@ std::int64_t StreamOrder::place_of(trace::LaneId lane) const {
 }
 
 Nanos StreamOrder::free_before(const trace::Span& span, Nanos time) const {
-  constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
   const auto place = ends_.find(place_of(span.lane));
-  if (place == ends_.end()) return kNever;
+  if (place == ends_.end()) return kBeforeAll;
   const std::vector<End>& ends = place->second;
   auto end = std::ranges::upper_bound(ends, time, {}, &End::time);
   while (end != ends.begin() && span.correlation != 0 &&
          std::prev(end)->correlation == span.correlation)
     --end;
-  return end == ends.begin() ? kNever : std::prev(end)->time;
+  return end == ends.begin() ? kBeforeAll : std::prev(end)->time;
 }
 
 }  // namespace trainscope::analysis

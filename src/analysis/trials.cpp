@@ -4,23 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "analysis/loader_caveat.h"
 #include "analysis/measured.h"
 #include "analysis/proposals.h"
 #include "base/error.h"
+#include "base/stopped.h"
+#include "base/time_ends.h"
 #include "base/units.h"
 #include "program/idle_knobs.h"
 #include "train/build.h"
 
 namespace trainscope::analysis {
 namespace {
-
-using Stopped = std::function<bool()>;
-
-// Thrown out of a trial that is no longer wanted.
-struct NotWanted {};
 
 constexpr std::int64_t kFewSteps = 4;  // the warm-up, one or two that still allocate, a steady one
 
@@ -74,8 +70,8 @@ class Trier {
     trace::Trace trace(trace::Origin{});
     sim::Simulation simulation(program, machine, config.word("host.profile"), trace);
     constexpr std::uint64_t kEvents = 50'000;  // some milliseconds of them
-    while (!simulation.advance(std::numeric_limits<Nanos>::max(), kEvents))
-      if (stopped_ && stopped_()) throw NotWanted();
+    while (!simulation.advance(kEndless, kEvents))
+      if (stopped_ && stopped_()) throw Abandoned();
     spans_left_ -= trace.spans().size();
     const Measured measured = measure(trace, &program, &machine);
     if (simulation.ending() || measured.steps == 0 || program.samples_per_step <= 0)
@@ -163,8 +159,7 @@ class Rounds {
     for (Tested& one : tested_)
       if (!one.alone) order.push_back(&one);
     std::ranges::stable_sort(order, {}, [](const Tested* one) {
-      return one->outcome == Outcome::kGains ? one->altered.time
-                                             : std::numeric_limits<Nanos>::max();
+      return one->outcome == Outcome::kGains ? one->altered.time : kEndless;
     });
     if (order.empty() || order.front()->outcome != Outcome::kGains) return;
     join(all_, order.front()->altered);
@@ -266,7 +261,7 @@ std::optional<WhatIf> trials(const Run& run, const Stopped& stopped) {
     return try_all(run, proposals(run), unchanged->time, trier);
   } catch (const InputError&) {
     return std::nullopt;
-  } catch (const NotWanted&) {
+  } catch (const Abandoned&) {
     return std::nullopt;
   }
 }

@@ -1,10 +1,10 @@
 // Trials: the program of a run simulated once more for each knob that may be worth turning.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "analysis/what_if.h"
+#include "base/stopped.h"
 
 namespace trainscope::analysis {
 
@@ -18,6 +18,6 @@ bool can_try(const Run& run);
 // what would be more is counted as untried. The same run gives the same. A refusal where a trial
 // without any change takes another time than the run. Nothing where nothing can be tried, and once
 // `stopped`, which is asked now and then, says so.
-std::optional<WhatIf> trials(const Run& run, const std::function<bool()>& stopped = {});
+std::optional<WhatIf> trials(const Run& run, const Stopped& stopped = {});
 
 }  // namespace trainscope::analysis

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "analysis/measured.h"
 #include "analysis/recorded_operators.h"
 #include "analysis/trials.h"
 #include "base/error.h"
+#include "base/stopped.h"
+#include "base/time_ends.h"
 #include "base/units.h"
 #include "train/build.h"
 #include "train/replay/rank_loads.h"
@@ -62,19 +63,14 @@ Time time_of(const trace::Trace& trace, const program::Program* program,
           measured.on_gpu, measured.rank};
 }
 
-using Stopped = std::function<bool()>;
-
-// Thrown out of a replay that is no longer wanted.
-struct NotWanted {};
-
 Time replay(const Run& run, const program::Config& config, const Stopped& stopped) {
   const machine::Machine machine = train::machine_of(config);
   const program::Program program = train::replay_program(config, run.trace);
   trace::Trace trace(trace::Origin{});
   sim::Simulation simulation(program, machine, config.word("host.profile"), trace);
   constexpr std::uint64_t kEvents = 50'000;  // some milliseconds of them
-  while (!simulation.advance(std::numeric_limits<Nanos>::max(), kEvents))
-    if (stopped && stopped()) throw NotWanted();
+  while (!simulation.advance(kEndless, kEvents))
+    if (stopped && stopped()) throw Abandoned();
   return time_of(trace, &program, &machine);
 }
 
@@ -256,7 +252,7 @@ std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {
   } catch (const InputError& error) {
     refused.refusal = fmt::format("No replay of it can be: {}.", error.what());
     return refused;
-  } catch (const NotWanted&) {
+  } catch (const Abandoned&) {
     return std::nullopt;
   }
 }

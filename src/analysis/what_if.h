@@ -3,7 +3,6 @@
 // is held against the simulated one without any change.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "analysis/partition.h"
 #include "analysis/run.h"
 #include "base/speech.h"
+#include "base/stopped.h"
 
 namespace trainscope::analysis {
 
@@ -40,7 +40,7 @@ struct WhatIf {
 // where it has no work of a GPU with the host's calls beside it. A refusal where a replay cannot
 // be, or where it would take long: of more than half a million spans. Of a run with a program, what
 // analysis/trials.h gives. `stopped` is asked now and then: once it says so, nothing comes of it.
-std::optional<WhatIf> what_if(const Run& run, const std::function<bool()>& stopped = {});
+std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped = {});
 
 // "SIMULATED: the trace replayed, which takes 222 ms a step unchanged, recorded 222 ms: +0.0 %".
 std::string heading(const WhatIf& what_if, const Speech& speech = {});

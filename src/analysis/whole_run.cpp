@@ -1,16 +1,14 @@
 #include "analysis/whole_run.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/time_ends.h"
 #include "trace/beside.h"
 
 namespace trainscope::analysis {
 
 Interval whole_of(const trace::Trace& trace) {
-  constexpr Nanos kFirst = std::numeric_limits<Nanos>::min();
-  constexpr Nanos kLast = std::numeric_limits<Nanos>::max();
-  Interval run{kLast, kFirst}, all{kLast, kFirst};
+  Interval run{kEndless, kBeforeAll}, all{kEndless, kBeforeAll};
   const auto widen = [](Interval& interval, const trace::Span& span) {
     interval.start = std::min(interval.start, span.start);
     interval.end = std::max(interval.end, span.end());

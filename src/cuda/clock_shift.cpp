@@ -1,14 +1,13 @@
 #include "cuda/clock_shift.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <unordered_map>
 
+#include "base/time_ends.h"
+
 namespace trainscope::cuda {
 namespace {
-
-constexpr Nanos kEver = std::numeric_limits<Nanos>::max();
 
 // What the host knows of a call: when it began and returned, and on which stream.
 struct Launch {
@@ -31,14 +30,14 @@ class Ends {
   void add(Nanos returned, Nanos end) { by_return_.emplace_back(returned, end); }
   void finish() {
     std::sort(by_return_.begin(), by_return_.end());
-    Nanos latest = -kEver;
+    Nanos latest = -kEndless;
     for (auto& [returned, end] : by_return_) latest = end = std::max(latest, end);
   }
-  // -kEver: there is none.
+  // -kEndless: there is none.
   Nanos before(Nanos time) const {
     const auto after =
-        std::upper_bound(by_return_.begin(), by_return_.end(), std::pair(time, kEver));
-    return after == by_return_.begin() ? -kEver : std::prev(after)->second;
+        std::upper_bound(by_return_.begin(), by_return_.end(), std::pair(time, kEndless));
+    return after == by_return_.begin() ? -kEndless : std::prev(after)->second;
   }
 
  private:
@@ -48,14 +47,14 @@ class Ends {
 // The least time between the end of work and the return of a call that waited for all of it.
 Nanos least_wake(const std::vector<ThreadLog>& logs,
                  const std::map<program::Index, Ends>& streams) {
-  Nanos least = kEver;
+  Nanos least = kEndless;
   for (const ThreadLog& log : logs)
     for (const HostSpan& span : log.spans) {
       if (!span.drains) continue;
       for (const auto& [stream, ends] : streams) {
         if (span.stream != program::kNoIndex && span.stream != stream) continue;
         const Nanos end = ends.before(span.start);
-        if (end != -kEver) least = std::min(least, span.end - end);
+        if (end != -kEndless) least = std::min(least, span.end - end);
       }
     }
   return least;
@@ -66,7 +65,7 @@ Nanos least_wake(const std::vector<ThreadLog>& logs,
 Nanos clock_shift(const std::vector<ThreadLog>& logs, const std::vector<Activity>& activities) {
   const auto launches = launches_of(logs);
   std::map<program::Index, Ends> streams;
-  Nanos least = -kEver;  // shift
+  Nanos least = -kEndless;  // shift
   for (const Activity& one : activities) {
     const auto launch = launches.find(one.call);
     if (launch == launches.end()) continue;

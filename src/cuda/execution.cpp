@@ -239,7 +239,7 @@ void Execution::run_thread(std::size_t thread) {
     device_.enter_thread();
     one.carry_out();
     device_.leave_thread();
-  } catch (const Stopped&) {
+  } catch (const Abandoned&) {
     waits_.stop();
   } catch (const std::exception& error) {
     fail(one.line(), error);

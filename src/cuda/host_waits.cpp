@@ -15,7 +15,7 @@ void HostWaits::wait(std::unique_lock<std::mutex>& held, const std::function<boo
                      const std::function<void()>& look) {
   constexpr std::chrono::milliseconds kLook{20};
   while (true) {
-    if (stopped_) throw Stopped{};
+    if (stopped_) throw Abandoned{};
     if (ready()) return;
     if (++waiting_ == running_) {
       --waiting_;

@@ -13,12 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/stopped.h"
 #include "program/program.h"
 
 namespace trainscope::cuda {
-
-// Thrown in a thread that waits when another has failed: it has nothing to say.
-struct Stopped {};
 
 // One of each for a whole run.
 class HostWaits {
@@ -40,7 +38,7 @@ class HostWaits {
   void acquire(program::Index lock);  // in the order in which threads come
   void release(program::Index lock);
 
-  // From here on every wait, also those under way, throws Stopped.
+  // From here on every wait, also those under way, throws Abandoned.
   void stop();
   bool stopped() const;
   // Each thread calls this once it has ended, so that the others know when none can help them.
@@ -55,7 +53,7 @@ class HostWaits {
     std::uint64_t next_ticket = 0;
     std::uint64_t served = 0;
   };
-  // Waits until `ready`; throws Stopped, and InputError when no thread is left to make it so.
+  // Waits until `ready`; throws Abandoned, and InputError when no thread is left to make it so.
   void wait(std::unique_lock<std::mutex>& held, const std::function<bool()>& ready,
             const std::function<void()>& look = nullptr);
   void changed();

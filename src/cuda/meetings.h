@@ -39,7 +39,7 @@ class Meetings {
   // Calls of ranks that this thread makes, all of one collective. Returns once it is on every
   // rank's stream: `carry_out` is called once, with the calls by rank, on the thread that comes
   // last. Throws InputError for ranks that do not call for the same, Error for ranks that do not
-  // come in time, naming those that wait and those that are missing; Stopped.
+  // come in time, naming those that wait and those that are missing; Abandoned.
   void arrive(const std::vector<RankCall>& calls,
               const std::function<void(const std::vector<RankCall>&)>& carry_out);
 

@@ -39,7 +39,7 @@ ThreadRun::~ThreadRun() {
 void ThreadRun::carry_out() {
   const std::vector<Command>& commands = run_.program_.threads[thread_].commands;
   while (next_ < commands.size()) {
-    if (run_.cancelled_ || run_.waits_.stopped()) throw Stopped{};
+    if (run_.cancelled_ || run_.waits_.stopped()) throw Abandoned{};
     const Command& command = commands[next_];
     line_ = command.line;
     ++next_;

@@ -11,12 +11,12 @@
 // links between GPUs, whatever carried them.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/time_ends.h"
 #include "cuda/activity.h"
 #include "cuda/buffers.h"
 #include "cuda/host_log.h"
@@ -92,8 +92,6 @@ class TraceWriter {
   trace::NameId name_of(const Activity& activity, const Known& known);
   Nanos at(Nanos time) const { return time - begin_; }
 
-  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
-
   const program::Program& program_;
   trace::Trace& trace_;
   sim::Recorder recorder_;
@@ -108,7 +106,7 @@ class TraceWriter {
   std::unordered_map<CallId, const Activity*> library_kernels_;
   std::unordered_map<CallId, Nanos> flattened_;               // by the rank's call
   std::vector<std::vector<std::pair<CallId, Nanos>>> ended_;  // by stream: until then all was done
-  Nanos undone_ = kNever;  // when the host first called for work that a failed device did not do
+  Nanos undone_ = kEndless;  // when the host first called for work that a failed device did not do
   std::int64_t unmarked_ = 0;
   std::int64_t hidden_ = 0;
   std::int64_t unknown_ = 0;

@@ -6,13 +6,13 @@
 // its words are in the language that is read now.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/lesson_sheet.h"
+#include "base/stopped.h"
 #include "scenario/answers.h"
 #include "scenario/lesson.h"
 
@@ -54,8 +54,6 @@ struct AskedAgain {
   std::string caveat;   // why the texts need not hold for its runs; empty: they do
   analysis::SheetStep question;
 };
-
-using Stopped = std::function<bool()>;
 
 // Carries the lesson out as it was. Nothing where it does not ask that any more, where the runs do
 // not decide it, and where `stopped` says so. Throws InputError for what cannot be run.

@@ -3,8 +3,8 @@
 #include "analysis/stream_order.h"
 
 #include <catch2/catch.hpp>
-#include <limits>
 
+#include "base/time_ends.h"
 #include "support/made_trace.h"
 
 using namespace trainscope;
@@ -12,8 +12,6 @@ using analysis::StreamOrder;
 using trace::Category;
 
 namespace {
-
-constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
 
 // Two streams of a GPU, and one of another.
 struct Made : test::MadeTrace {
@@ -38,7 +36,7 @@ TEST_CASE("a stream was free at the end of the last work on it, whatever else th
   const StreamOrder streams(made.trace, Category::kCopyH2D, StreamOrder::Of::kStream);
   CHECK(streams.free_before(copy, copy.start) == 60);
   CHECK(streams.free_before(copy, 59) == 30);
-  CHECK(streams.free_before(copy, 29) == kNever);
+  CHECK(streams.free_before(copy, 29) == kBeforeAll);
   const StreamOrder devices(made.trace, Category::kCopyH2D, StreamOrder::Of::kDevice);
   CHECK(devices.free_before(copy, copy.start) == 90);
 }
@@ -58,5 +56,5 @@ TEST_CASE("places without work of the category are not looked after") {
   const trace::Span kernel = made.add(made.compute, 10, 20, Category::kForward, 1);
   made.add(made.compute, 0, 5, Category::kForward, 2);
   const StreamOrder order(made.trace, Category::kCopyD2H, StreamOrder::Of::kStream);
-  CHECK(order.free_before(kernel, kernel.start) == kNever);
+  CHECK(order.free_before(kernel, kernel.start) == kBeforeAll);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopped.h"
 #include "ui/app/theme.h"
 #include "ui/app/workspace.h"
 #include "ui/timeline/view.h"
@@ -33,7 +34,6 @@ struct Written {
 // Writes what was open when it was asked for, whatever has become of the window since: another
 // thread may carry it out. Throws Error when the file cannot be written. Nothing is written once
 // `stopped` says so.
-using Stopped = std::function<bool()>;
 using ExportWork = std::function<Written(const Stopped& stopped)>;
 
 //   .html  a report          .json, .json.gz  a Chrome trace of each run

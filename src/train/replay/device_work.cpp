@@ -1,12 +1,12 @@
 #include "train/replay/device_work.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/median.h"
+#include "base/time_ends.h"
 #include "trace/same_collectives.h"
 
 namespace trainscope::train {
@@ -15,7 +15,6 @@ namespace {
 using trace::Span;
 using trace::SpanId;
 
-constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
 // Longer than a launch takes to reach an idle GPU: what begins so much later waited for more.
 constexpr Nanos kUnexplained = 3 * kMicrosecond;
 
@@ -146,7 +145,7 @@ void WorkFinder::sort_by_calls() {
   std::vector<std::uint32_t> order(works().size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto called = [&](std::uint32_t i) {
-    return calls_[i] == trace::kNone ? kNever : trace_.spans()[calls_[i]].start;
+    return calls_[i] == trace::kNone ? kBeforeAll : trace_.spans()[calls_[i]].start;
   };
   std::ranges::stable_sort(order, {},
                            [&](std::uint32_t i) { return std::pair(called(i), calls_[i]); });
@@ -182,7 +181,7 @@ std::vector<Nanos> WorkFinder::idle_from() const {
   std::map<int, Nanos> done;  // by device
   std::vector<Nanos> times;
   for (std::uint32_t id = 0; id < work_.recording.works.size(); ++id) {
-    Nanos& until = done.try_emplace(device_of(id), kNever).first->second;
+    Nanos& until = done.try_emplace(device_of(id), kBeforeAll).first->second;
     times.push_back(until);
     until = std::max(until, span_of(id).end());
   }
@@ -194,7 +193,7 @@ std::vector<Nanos> WorkFinder::idle_from() const {
 void WorkFinder::find_usual_latency() {
   const std::vector<Nanos> idle = idle_from();
   std::vector<Nanos> latencies;
-  Nanos shortest = std::numeric_limits<Nanos>::max();
+  Nanos shortest = kEndless;
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i) {
       const Nanos since_call = std::max<Nanos>(begun(stream[i]) - work_.called[stream[i]], 0);
@@ -230,9 +229,9 @@ void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
   program::RecordedWork& work = works()[id];
   const Nanos start = begun(id);
   const Nanos since_call = std::max<Nanos>(start - work_.called[id], 0);
-  const Nanos free = before == id ? kNever : span_of(before).end();
+  const Nanos free = before == id ? kBeforeAll : span_of(before).end();
   const Nanos reached = work_.called[id] + work_.usual_latency;
-  const Nanos ready = free == kNever ? reached : std::max(reached, free + usual_gap_);
+  const Nanos ready = free == kBeforeAll ? reached : std::max(reached, free + usual_gap_);
   work.latency = std::min(work_.usual_latency, since_call);
   work.gap = usual_gap_;
   const auto other = start - ready > kUnexplained
@@ -241,11 +240,11 @@ void WorkFinder::time_work(std::uint32_t id, std::uint32_t before) {
   if (other) {
     work.after.push_back(*other);
     work.gap = start - span_of(*other).end();
-  } else if (free != kNever && free + usual_gap_ >= reached) {
+  } else if (free != kBeforeAll && free + usual_gap_ >= reached) {
     work.gap = std::max<Nanos>(start - free, 0);
   } else {
     work.latency = since_call;
-    if (free != kNever) work.gap = std::clamp<Nanos>(start - free, 0, usual_gap_);
+    if (free != kBeforeAll) work.gap = std::clamp<Nanos>(start - free, 0, usual_gap_);
   }
 }
 
@@ -272,15 +271,15 @@ void WorkFinder::wait_for_collectives() {
 
 void WorkFinder::wait_for_events() {
   for (const HostTrack& track : tracks_) {
-    Nanos waits = kNever;
+    Nanos waits = kBeforeAll;
     for (const HostEvent& event : track.events) {
       if (event.kind != HostEvent::Kind::kCall) continue;
       if (trace_.name(trace_.spans()[event.span]).find("StreamWaitEvent") != std::string::npos)
         waits = event.start;
       const auto enqueued = work_.of_call.find(event.span);
-      if (enqueued == work_.of_call.end() || waits == kNever) continue;
+      if (enqueued == work_.of_call.end() || waits == kBeforeAll) continue;
       wait_for_what_was_launched(enqueued->second.first, waits);
-      waits = kNever;
+      waits = kBeforeAll;
     }
   }
 }
@@ -307,13 +306,13 @@ void WorkFinder::tighten_gaps() {
   for (const std::vector<std::uint32_t>& stream : work_.on_stream)
     for (std::size_t i = 0; i < stream.size(); ++i) {
       program::RecordedWork& work = works()[stream[i]];
-      Nanos done = i == 0 ? kNever : span_of(stream[i - 1]).end();
+      Nanos done = i == 0 ? kBeforeAll : span_of(stream[i - 1]).end();
       for (const std::uint32_t before : work.after) done = std::max(done, span_of(before).end());
       const Nanos start = begun(stream[i]);
       if (is_from_pageable(trace_, span_of(stream[i])))
         work.latency = work.gap =
             std::max<Nanos>(start - std::max(done, work_.called[stream[i]]), 0);
-      else if (done != kNever)
+      else if (done != kBeforeAll)
         work.gap = std::min(work.gap, std::max<Nanos>(start - done, 0));
     }
 }
@@ -331,7 +330,7 @@ void WorkFinder::let_ranks_meet() {
 // Nobody is done with what needs all ranks before the last has come; one that is done before does
 // not wait for it.
 void WorkFinder::meet(const std::vector<std::uint32_t>& members) {
-  Nanos all_there = kNever;
+  Nanos all_there = kBeforeAll;
   for (const std::uint32_t id : members) all_there = std::max(all_there, begun(id));
   const auto meeting = static_cast<std::uint32_t>(work_.recording.meetings.size());
   work_.recording.meetings.push_back(static_cast<std::uint32_t>(members.size()));
