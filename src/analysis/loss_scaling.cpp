@@ -91,6 +91,11 @@ NumberLine number_line(program::ElementType type) {
   return {"FP16", -25, -14, 16};
 }
 
+bool is_bf16(const program::Config& config) {
+  const std::string& weights = config.word("model.dtype");
+  return (weights != "fp32" ? weights : config.word("autocast.dtype")) == "bf16";
+}
+
 std::string_view name_of(Region region) {
   static constexpr std::string_view kNames[kRegions] = {"becomes 0", "subnormal", "normal",
                                                         "infinity"};

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "program/config.h"
 #include "program/program.h"
 #include "trace/trace.h"
 
@@ -26,6 +27,9 @@ struct NumberLine {
 };
 NumberLine number_line(program::ElementType type);  // kFp16 or kBf16
 
+// Whether the narrow type that a training calculates in is BF16: its weights', or else autocast's.
+bool is_bf16(const program::Config& config);
+
 enum class Region : std::uint8_t { kZero, kSubnormal, kNormal, kInfinity };
 inline constexpr std::size_t kRegions = 4;
 std::string_view name_of(Region region);  // "becomes 0", "subnormal"
@@ -35,6 +39,10 @@ struct Spectrum {
   std::array<double, trace::Magnitudes::kBins> bins{};
   double infinite = 0;  // was infinite or NaN when it was counted
 
+  // 2^power and what is less than twice that.
+  double share_at(int power) const {
+    return bins[static_cast<std::size_t>(power - trace::Magnitudes::kLeast)];
+  }
   double share_in(Region region, const NumberLine& line) const;
   // Rounded to zero or overflown.
   double lost(const NumberLine& line) const;

@@ -59,12 +59,6 @@ IntervalSet window_of(const Measured& measured) {
   return IntervalSet({measured.window});
 }
 
-IntervalSet busy(const Measured& measured) {
-  return measured.kernels.united(measured.copies)
-      .united(measured.collectives)
-      .united(measured.memsets);
-}
-
 // Walks through a set for times that mostly ascend: each is found near the one before.
 class Walker {
  public:
@@ -152,7 +146,7 @@ DeviceCauses device_causes(const Measured& measured, const IntervalSet& idle) {
 IntervalSet through_before_others(const Measured& measured) {
   if (measured.windows_of_ranks.contains(measured.rank)) return {};
   if (trace::ranks_of(*measured.trace).size() < 2) return {};
-  const IntervalSet own = busy(measured);
+  const IntervalSet own = gpu_busy(measured);
   const Nanos last = own.empty() ? measured.window.start : own.intervals().back().end;
   if (last >= measured.window.end) return {};
   return IntervalSet({{last, measured.window.end}});
@@ -278,7 +272,7 @@ std::vector<IdleGap> idle_gaps(const Measured& measured) {
   const auto sets = parts(measured);
   std::vector<Walker> walkers(sets.begin(), sets.end());
   GapLanes lanes(*measured.trace);
-  const IntervalSet idle = window_of(measured).without(busy(measured));
+  const IntervalSet idle = window_of(measured).without(gpu_busy(measured));
   std::vector<IdleGap> gaps;
   gaps.reserve(idle.intervals().size());
   for (const Interval& one : idle.intervals()) {

@@ -22,6 +22,8 @@ struct RooflineKernel {
   machine::Regime regime;
 
   double achieved() const { return nanos > 0 ? work.flops / nanos * 1e9 : 0; }  // operations a s
+  // Whether a chart of both, on scales of factors, has a place for it.
+  bool has_point() const { return work.intensity() > 0 && achieved() > 0; }
 };
 
 struct Roofline {

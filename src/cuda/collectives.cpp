@@ -17,12 +17,6 @@ std::int64_t part_of(const sim::ChunkSend& send, program::CollectiveKind kind, i
                                                      : send.chunk;
 }
 
-program::ElementType type_of(CollectiveUnit unit) {
-  if (unit == CollectiveUnit::kHalf) return program::ElementType::kFp16;
-  return unit == CollectiveUnit::kBfloat16 ? program::ElementType::kBf16
-                                           : program::ElementType::kFp32;
-}
-
 // Calls `act` with each of a program's collectives.
 template <typename Act>
 void for_each_collective(const program::Program& program, const Act& act) {

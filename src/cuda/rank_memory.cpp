@@ -17,18 +17,18 @@ bool adds(CollectiveKind kind) {
          kind == CollectiveKind::kReduceScatter;
 }
 
-program::ElementType type_of(CollectiveUnit unit) {
-  if (unit == CollectiveUnit::kHalf) return program::ElementType::kFp16;
-  return unit == CollectiveUnit::kBfloat16 ? program::ElementType::kBf16
-                                           : program::ElementType::kFp32;
-}
-
 CollectiveUnit unit_of(program::ElementType type) {
   if (type == program::ElementType::kFp16) return CollectiveUnit::kHalf;
   return type == program::ElementType::kBf16 ? CollectiveUnit::kBfloat16 : CollectiveUnit::kFloat;
 }
 
 }  // namespace
+
+program::ElementType type_of(CollectiveUnit unit) {
+  if (unit == CollectiveUnit::kHalf) return program::ElementType::kFp16;
+  return unit == CollectiveUnit::kBfloat16 ? program::ElementType::kBf16
+                                           : program::ElementType::kFp32;
+}
 
 // Whole numbers (how many batches a norm has seen) are the same on all ranks.
 std::vector<Index> CollectiveMemory::numbers_of(Index payload) const {

@@ -18,6 +18,9 @@
 
 namespace trainscope::cuda {
 
+// Of the numbers that a collective of such units adds.
+program::ElementType type_of(CollectiveUnit unit);
+
 // A part of a buffer beside the part of the piece that stands for it. Its numbers may have another
 // type there, as FSDP gathers them: then they are cast.
 struct PieceCopy {

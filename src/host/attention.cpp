@@ -40,20 +40,6 @@ void softmax_backward(std::size_t length, const float* p, float* dp) {
   }
 }
 
-// Where one head stands in the inputs, the outputs and the probabilities.
-struct HeadPlace {
-  std::size_t in;
-  std::size_t out;
-  std::size_t at;
-};
-
-HeadPlace place_of(const AttentionShape& shape, std::size_t index) {
-  const std::size_t b = index / shape.heads;
-  const std::size_t h = index % shape.heads;
-  return {b * shape.inputs.batch + h * shape.inputs.head,
-          b * shape.outputs.batch + h * shape.outputs.head, index * shape.length * shape.length};
-}
-
 void backward_head(const AttentionShape& shape, const AttentionInputs& inputs,
                    const HeadPlace& head, const float* p, const float* d_output,
                    const AttentionGradients& gradients, float* ds) {
@@ -83,7 +69,7 @@ void attention_forward(const AttentionShape& shape, const AttentionInputs& input
   const std::size_t length = shape.length;
   const std::size_t token = shape.inputs.token;
   workers.for_each(shape.batch * shape.heads, [&](std::size_t index) {
-    const HeadPlace head = place_of(shape, index);
+    const HeadPlace head = place_of(shape, index, length * length);
     float* p = &probabilities[head.at];
     gemm({length, length, shape.width}, {&inputs.q[head.in], token},
          {&inputs.k[head.in], token, true}, {p, length}, scale_of(shape));
@@ -100,7 +86,7 @@ void attention_backward(const AttentionShape& shape, const AttentionInputs& inpu
   assert(probabilities.size() == shape.probabilities() && workspace.size() >= room);
   deal_heads(shape.batch * shape.heads, room, workspace, workers,
              [&](std::size_t index, Results own) {
-               const HeadPlace head = place_of(shape, index);
+               const HeadPlace head = place_of(shape, index, room);
                backward_head(shape, inputs, head, &probabilities[head.at], &d_output[head.out],
                              gradients, own.data());
              });

@@ -167,20 +167,6 @@ Head head_of(const AttentionShape& shape, const AttentionInputs& inputs, std::si
   return {&inputs.q[in], &inputs.k[in], &inputs.v[in], shape.inputs.token, shape.width, scale};
 }
 
-// Where one head stands in the inputs, the outputs and lse.
-struct HeadPlace {
-  std::size_t in;
-  std::size_t out;
-  std::size_t at;
-};
-
-HeadPlace place_of(const AttentionShape& shape, std::size_t index) {
-  const std::size_t b = index / shape.heads;
-  const std::size_t h = index % shape.heads;
-  return {b * shape.inputs.batch + h * shape.inputs.head,
-          b * shape.outputs.batch + h * shape.outputs.head, index * shape.length};
-}
-
 }  // namespace
 
 std::size_t tiled_attention_workspace(const AttentionShape& shape, const AttentionTiles& tiles) {
@@ -195,7 +181,7 @@ void tiled_attention_forward(const AttentionShape& shape, const AttentionTiles& 
   assert(lse.size() == shape.batch * shape.heads * shape.length && workspace.size() >= room);
   deal_heads(shape.batch * shape.heads, room, workspace, workers,
              [&](std::size_t index, Results own) {
-               const HeadPlace place = place_of(shape, index);
+               const HeadPlace place = place_of(shape, index, shape.length);
                const Head head = head_of(shape, inputs, place.in);
                for (std::size_t row = 0; row < shape.length; row += tiles.rows) {
                  const std::size_t rows = std::min(tiles.rows, shape.length - row);
@@ -213,7 +199,7 @@ void tiled_attention_backward(const AttentionShape& shape, const AttentionTiles&
   assert(lse.size() == shape.batch * shape.heads * shape.length && workspace.size() >= room);
   deal_heads(
       shape.batch * shape.heads, room, workspace, workers, [&](std::size_t index, Results own) {
-        const HeadPlace place = place_of(shape, index);
+        const HeadPlace place = place_of(shape, index, shape.length);
         const Head head = head_of(shape, inputs, place.in);
         float* p = own.data();
         float* ds = p + tiles.rows * tiles.columns;

@@ -31,10 +31,6 @@ struct Side {
   Nanos time = 0;                              // of all kernels that are known
 };
 
-bool has_point(const RooflineKernel& kernel) {
-  return kernel.work.intensity() > 0 && kernel.achieved() > 0;
-}
-
 std::vector<Side> sides_of(const std::vector<RunView>& views, std::size_t most) {
   std::vector<Side> sides;
   for (std::size_t run = 0; run < views.size(); ++run) {
@@ -43,7 +39,7 @@ std::vector<Side> sides_of(const std::vector<RunView>& views, std::size_t most) 
     if (views[run].run->machine) side.gpu = &views[run].run->machine->gpu;
     for (const RooflineKernel& kernel : views[run].run->facts.roofline.kernels) {
       side.time += kernel.time;
-      if (!has_point(kernel)) continue;
+      if (!kernel.has_point()) continue;
       if (side.kernels.size() < most)
         side.kernels.push_back(&kernel);
       else

@@ -36,11 +36,6 @@ struct Side {
   bool bf16 = false;
 };
 
-bool is_bf16(const program::Config& config) {
-  if (config.word("model.dtype") != "fp32") return config.word("model.dtype") == "bf16";
-  return config.word("autocast.dtype") == "bf16";
-}
-
 bool is_narrow(const program::Config& config) {
   return config.word("autocast.dtype") != "none" || config.word("model.dtype") != "fp32";
 }
@@ -61,7 +56,7 @@ std::vector<Side> sides_of(const std::vector<RunView>& views) {
     const trace::Trace& trace = *views[run].run->trace;
     if (trace.steps().empty()) continue;
     Side side{run, analysis::scale_history(trace), state_of(trace),
-              is_bf16(views[run].run->config)};
+              analysis::is_bf16(views[run].run->config)};
     const bool scaled = !side.history.empty() && (changes(side.history) || side.state);
     const bool narrow = is_narrow(views[run].run->config) && side.state;
     if (scaled || narrow) sides.push_back(std::move(side));
@@ -70,10 +65,6 @@ std::vector<Side> sides_of(const std::vector<RunView>& views) {
 }
 
 // ---- Gradients on the number line --------------------------------------------------------------
-
-std::size_t bin_of(int power) {
-  return static_cast<std::size_t>(power - Magnitudes::kLeast);
-}
 
 // The powers of two that all runs are drawn on: all of FP16's, and what there is beyond.
 struct Powers {
@@ -84,8 +75,8 @@ Powers powers_of(const std::vector<Side>& sides) {
   Powers powers;
   for (const Side& side : sides)
     for (int power = Magnitudes::kLeast; side.state && power <= Magnitudes::kMost; ++power) {
-      const double before = side.state->before.bins[bin_of(power)];
-      const double after = side.state->after.bins[bin_of(power)];
+      const double before = side.state->before.share_at(power);
+      const double after = side.state->after.share_at(power);
       if (std::max(before, after) < kLeastShare) continue;
       powers.from = std::min(powers.from, power);
       powers.to = std::max(powers.to, power + 1);
@@ -165,7 +156,7 @@ class NumberLineChart {
   std::string heap(const Spectrum& spectrum, std::string_view kind) const {
     std::string path;
     for (int power = Magnitudes::kLeast; power <= Magnitudes::kMost; ++power) {
-      const double share = spectrum.bins[bin_of(power)];
+      const double share = spectrum.share_at(power);
       if (share <= 0 || power < x_.from || power >= x_.to) continue;
       const double left = x_.at(power) + 1, width = x_.at(power + 1) - left;
       const double tall = std::max(y_.start - y_.at(share), 1.0);

@@ -4,12 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "ui/panels/free_place.h"
+
 namespace trainscope::ui {
 namespace {
-
-bool overlap(const Box& a, const Box& b) {
-  return a.min.x < b.max.x && b.min.x < a.max.x && a.min.y < b.max.y && b.min.y < a.max.y;
-}
 
 // Which side of the line from a to b a point is on: its sign; 0: on it.
 float side_of(ImVec2 a, ImVec2 b, ImVec2 point) {
@@ -43,7 +41,7 @@ class Written {
     const ImVec2 end = end_of_lead(place);
     const Box room = widened(place.box);
     return std::ranges::none_of(all_, [&](const One& one) {
-      return overlap(place.box, one.box) || (led && crosses(place.foot, end, one.box)) ||
+      return overlaps(place.box, one.box) || (led && crosses(place.foot, end, one.box)) ||
              (one.led && crosses(one.foot, one.end, room));
     });
   }
@@ -165,7 +163,7 @@ LineLabels::Rated LineLabels::rated(std::size_t line, const Place& place) const 
       found += kNear;
   }
   for (const Box& point : points_)
-    if (overlap(point, place.box)) ++found;
+    if (overlaps(point, place.box)) ++found;
   return {found, beyond || place.led, struck};
 }
 

@@ -17,11 +17,6 @@ using analysis::NumberLine;
 using analysis::ScalingState;
 using program::ElementType;
 
-bool is_bf16(const program::Config& config) {
-  if (config.word("model.dtype") != "fp32") return config.word("model.dtype") == "bf16";
-  return config.word("autocast.dtype") == "bf16";
-}
-
 LossScalingPanel::Read* read_side(const Workspace& workspace, LossScalingPanel& panel,
                                   std::size_t side) {
   const SideModel& model = workspace.sides()[side];
@@ -262,7 +257,7 @@ std::string title_of(const SideModel& side, const LossScalingPanel::Read& read, 
   if (read.state->scaled)
     words += ", scale " + scale_words(read.state->scale, brief);
   else
-    words += is_bf16(side.config) ? ", BF16, no loss scaling" : ", no loss scaling";
+    words += analysis::is_bf16(side.config) ? ", BF16, no loss scaling" : ", no loss scaling";
   if (read.state->skipped) words += ": skipped";
   return words;
 }
@@ -283,7 +278,7 @@ void draw_side(const PanelContext& context, LossScalingPanel& panel, std::size_t
   const bool scaled = !read.history.empty();
   const bool under = box.height() > theme.px(280);
   const bool beside = !under && box.width() > theme.px(560);
-  const bool bf16 = is_bf16(model.config);
+  const bool bf16 = analysis::is_bf16(model.config);
   if (!scaled || (!under && !beside))
     return draw_gradients(theme, box, read, panel.axes.line, bf16);
   Box line = box, scale = box;

@@ -26,10 +26,6 @@ struct Ruler {
   }
 };
 
-std::size_t bin_of(int power) {
-  return static_cast<std::size_t>(power - Magnitudes::kLeast);
-}
-
 struct Zone {
   Region region;
   double from, to;
@@ -101,7 +97,7 @@ void draw_heap(const Theme& theme, const Ruler& ruler, const Spectrum& spectrum,
   const float tall = ruler.box.max.y - top;
   for (int power = std::max(ruler.from, int{Magnitudes::kLeast});
        power < std::min(ruler.to, Magnitudes::kMost + 1); ++power) {
-    const double share = spectrum.bins[bin_of(power)];
+    const double share = spectrum.share_at(power);
     if (share <= 0) continue;
     const float height = std::max(tall * static_cast<float>(share / most), theme.px(1));
     draw->AddRectFilled({std::round(ruler.x(power)) + gap, ruler.box.max.y - height},
@@ -174,7 +170,7 @@ void LineScale::include(const ScalingState& state) {
   zeros |= state.zeros > 0;
   constexpr double kLeastShare = 0.0005;  // of gradients, that widens the line
   for (int power = Magnitudes::kLeast; power <= Magnitudes::kMost; ++power) {
-    const double before = state.before.bins[bin_of(power)], after = state.after.bins[bin_of(power)];
+    const double before = state.before.share_at(power), after = state.after.share_at(power);
     most = std::max({most, before, after});
     if (std::max(before, after) > kLeastShare) from = std::min(from, power);
     if (after > kLeastShare) to = std::max(to, power + 1);

@@ -32,10 +32,6 @@ struct Decades {
   double share(double value) const { return (std::log10(value) - from) / (to - from); }
 };
 
-bool has_point(const RooflineKernel& kernel) {
-  return kernel.work.intensity() > 0 && kernel.achieved() > 0;
-}
-
 Nanos time_of(const analysis::Roofline& roofline) {
   Nanos all = 0;
   for (const RooflineKernel& kernel : roofline.kernels) all += kernel.time;
@@ -47,7 +43,7 @@ std::set<Math> units_of(const analysis::Roofline& roofline) {
   std::map<Math, Nanos> times;
   Nanos all = 0;
   for (const RooflineKernel& kernel : roofline.kernels)
-    if (has_point(kernel)) times[kernel.work.math] += kernel.time, all += kernel.time;
+    if (kernel.has_point()) times[kernel.work.math] += kernel.time, all += kernel.time;
   std::set<Math> units;
   for (const auto& [math, time] : times)
     if (100 * time >= all) units.insert(math);
@@ -85,7 +81,7 @@ class Painter {
     float least = theme_.px(9);
     for (const RooflineSide& one : sides_)
       for (const RooflineKernel& kernel : one.roofline->kernels) {
-        if (!has_point(kernel)) continue;
+        if (!kernel.has_point()) continue;
         const ImVec2 at = place(one, kernel);
         const float away = std::hypot(mouse.x - at.x, mouse.y - at.y) - radius(one, kernel);
         if (away < least) least = away, nearest = &kernel, of = &one;
@@ -105,7 +101,7 @@ class Painter {
   // would be taken from those that do.
   static constexpr double kLeastIntensity = 0.01;
   static bool is_on_axis(const RooflineKernel& kernel) {
-    return has_point(kernel) && kernel.work.intensity() >= kLeastIntensity;
+    return kernel.has_point() && kernel.work.intensity() >= kLeastIntensity;
   }
 
   void find_ranges() {
@@ -320,7 +316,7 @@ class Painter {
   void name_roofs() {
     for (const RooflineSide& one : sides_)
       for (const RooflineKernel& kernel : one.roofline->kernels)
-        if (has_point(kernel)) labels_.add_point(place(one, kernel), radius(one, kernel));
+        if (kernel.has_point()) labels_.add_point(place(one, kernel), radius(one, kernel));
     // Slopes have more places to choose from.
     std::ranges::stable_partition(names_,
                                   [](const Name& one) { return one.roof.from.y == one.roof.to.y; });
@@ -361,7 +357,7 @@ class Painter {
 
   void paint_points(const RooflineSide& side) const {
     for (const RooflineKernel& kernel : side.roofline->kernels) {  // the largest first
-      if (!has_point(kernel)) continue;
+      if (!kernel.has_point()) continue;
       const ImVec2 at = place(side, kernel);
       const float round = radius(side, kernel);
       const Color color = side.gpu ? bound_color(theme_, kernel.regime.bound) : theme_.muted;
