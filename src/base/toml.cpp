@@ -56,6 +56,19 @@ SourcePlace place_of(const toml::node& node, const std::string& file) {
           static_cast<int>(node.source().begin.column)};
 }
 
+namespace {
+
+// " (did you mean X?)"; where none is near, the keys that there are.
+std::string which_key(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = did_you_mean(name, known);
+  if (!near.empty() || known.empty()) return near;
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+  return "; its keys are " + list;
+}
+
+}  // namespace
+
 void refuse_unknown_keys(const toml::table& table, const std::vector<std::string>& known,
                          const std::string& file, const std::string& what) {
   for (const auto& [key, node] : in_file_order(table)) {
@@ -63,7 +76,7 @@ void refuse_unknown_keys(const toml::table& table, const std::vector<std::string
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     SourcePlace place{file, static_cast<int>(key->source().begin.line),
                       static_cast<int>(key->source().begin.column)};
-    throw InputError(describe(place) + what + " has no key " + name + did_you_mean(name, known));
+    throw InputError(describe(place) + what + " has no key " + name + which_key(name, known));
   }
 }
 

@@ -22,7 +22,8 @@ SourcePlace place_of(const toml::node& node, const std::string& file);
 // As they stand in the file; the table sorts them by name.
 std::vector<std::pair<const toml::key*, const toml::node*>> in_file_order(const toml::table& table);
 
-// Throws InputError for the first key of the file's `table` that is not in `known`.
+// Throws InputError for the first key of the file's `table` that is not in `known`, with the one
+// that may be meant, else with all of them.
 void refuse_unknown_keys(const toml::table& table, const std::vector<std::string>& known,
                          const std::string& file, const std::string& what);
 

@@ -1,8 +1,11 @@
 // `trainscope check`: lessons, machines, GPUs and configs.
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -62,7 +65,10 @@ void check_actions(const scenario::Lesson& lesson, std::vector<std::string>& sen
 std::vector<std::string> lesson_findings(const fs::path& file) {
   std::vector<std::string> sentences;
   const scenario::Lesson lesson = scenario::load_lesson(file, sentences);
-  if (!sentences.empty()) return sentences;
+  // What is wrong in a glossary or claims beside it hides nothing of its own.
+  const std::string own = file.string() + ":";
+  if (std::ranges::any_of(sentences, [&](const auto& one) { return one.starts_with(own); }))
+    return sentences;
   for (const scenario::Finding& one : scenario::check_lesson(lesson))
     sentences.push_back(describe(one.place) + one.sentence);
   check_actions(lesson, sentences);
@@ -121,6 +127,12 @@ constexpr std::size_t kMostTogether = 2;
 
 using Found = std::optional<std::vector<std::string>>;  // none: it could not be looked at
 
+// What was told of a file before, which a lesson reads as well, is not told again.
+void leave_out_told(Found& found, std::set<std::string>& told) {
+  if (!found) return;
+  std::erase_if(*found, [&](const std::string& sentence) { return !told.insert(sentence).second; });
+}
+
 void tell(const fs::path& file, const Found& found) {
   if (!found)
     std::cout << file.string() << ": not checked to its end\n";
@@ -136,11 +148,14 @@ void tell(const fs::path& file, const Found& found) {
 int check_command(const std::vector<std::string>& paths, bool json) {
   const std::vector<fs::path> files = files_of(paths);
   std::vector<Found> found(files.size());
+  std::set<std::string> told;
   in_order(
       files.size(), kMostTogether,
       [&](std::size_t file) { found[file] = findings_of(files[file]); },
       [&](std::size_t file) {
-        if (!json) tell(files[file], found[file]);
+        const bool well = !found[file] || found[file]->empty();
+        leave_out_told(found[file], told);
+        if (!json && (well || !found[file]->empty())) tell(files[file], found[file]);
       });
   std::vector<std::string> all;
   for (const Found& sentences : found) all.insert(all.end(), sentences->begin(), sentences->end());

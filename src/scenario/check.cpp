@@ -12,14 +12,18 @@
 #include "base/suggest.h"
 #include "base/toml.h"
 #include "machine/machine.h"
+#include "program/idle_knobs.h"
 #include "scenario/check_cards.h"
 #include "scenario/check_solution.h"
 #include "scenario/check_span.h"
 #include "scenario/check_sweep.h"
+#include "scenario/course.h"
 #include "scenario/expected.h"
+#include "scenario/findings.h"
 #include "scenario/place_in_file.h"
 #include "scenario/progress.h"
 #include "scenario/sentences.h"
+#include "scenario/where_it_runs.h"
 #include "train/build.h"
 
 namespace trainscope::scenario {
@@ -47,25 +51,25 @@ class Checker {
   explicit Checker(const Lesson& lesson) : lesson_(lesson), file_(lesson.file) {}
 
   std::vector<Finding> check() {
-    add_all(check_cards(lesson_));
+    findings_.add_all(check_cards(lesson_));
+    check_track();
     check_required();
-    for (const std::string& machine : machines()) check_on(machine);
-    for (const std::int64_t seed : other_seeds()) check_with(seed);
-    check_announcements();
-    add_all(check_sweep(lesson_));
-    return std::move(findings_);
+    check_idle();
+    const std::vector<std::string> all = machines();
+    check_on(all.front());
+    if (where_it_runs_.everywhere()) {  // else what is wrong is told once
+      for (std::size_t i = 1; i < all.size(); ++i) check_on(all[i]);
+      for (const std::int64_t seed : other_seeds()) check_with(seed);
+      check_announcements();
+      findings_.add_all(check_sweep(lesson_));
+    }
+    findings_.add_all(where_it_runs_.findings(lesson_));
+    return findings_.take();
   }
 
  private:
   void add(const SourcePlace& place, const std::string& sentence) {
-    const auto same = [&](const Finding& one) {
-      return one.sentence == sentence && one.place.line == place.line;
-    };
-    if (std::none_of(findings_.begin(), findings_.end(), same))
-      findings_.push_back({place, sentence});
-  }
-  void add_all(const std::vector<Finding>& findings) {
-    for (const Finding& one : findings) add(one.place, one.sentence);
+    findings_.add(place, sentence);
   }
   SourcePlace top() const { return {lesson_.file.string(), 1, 1}; }
 
@@ -91,6 +95,27 @@ class Checker {
     return all;
   }
 
+  // Another name is one's own track, under which the shelf shows the lesson.
+  void check_track() {
+    const std::string& track = lesson_.track;
+    const bool numbered = track.size() > 1 && track.front() == 'T' &&
+                          track.find_first_not_of("0123456789", 1) == track.npos;
+    if (numbered && title_of_track(track) == track)
+      add(lesson_.place_of("track"),
+          "there is no track " + track +
+              "; write one of T0 to T5, or a name of your own, under which the shelf shows it");
+  }
+
+  // What the sides are to differ in, and do not, because of another knob.
+  void check_idle() {
+    std::set<std::string> names;
+    for (const program::Config* side : {&lesson_.side_a, &lesson_.side_b})
+      for (const auto& [name, value] : side->values()) names.insert(name);
+    const program::Config a = lesson_.side("A"), b = lesson_.side("B");
+    for (const std::string& words : program::idle_words({names.begin(), names.end()}, {&a, &b}))
+      add(file_.place_of("[config.A]", lesson_.place_of("config")), words);
+  }
+
   void check_required() {
     std::vector<std::string> known;
     for (const Lesson& one : readable_lessons().lessons) known.push_back(one.id);
@@ -99,9 +124,10 @@ class Checker {
              std::filesystem::exists(lesson_.file.parent_path() / (id + ".toml"));
     };
     for (const std::string& id : lesson_.requires_ids) {
-      if (id == lesson_.id) add(top(), "requires names the lesson itself; leave it out");
+      if (id == lesson_.id)
+        add(lesson_.place_of("requires"), "requires names the lesson itself; leave it out");
       if (!is_known(id))
-        add(top(),
+        add(lesson_.place_of("requires"),
             "requires names " + id + ", and there is no such lesson" + did_you_mean(id, known));
     }
   }
@@ -125,11 +151,31 @@ class Checker {
     try {
       const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
+      const std::size_t mark = findings_.mark();
       check_work({&a, &b}, machine);
       check_runs({&a, &b}, machine);
-      check_tasks({&a, &b}, machine);
+      check_solutions(lesson_, {&a, &b}, machine, findings_);
+      tell_ending({&a, &b}, machine, mark);
+      where_it_runs_.runs_on(machine);
     } catch (const Error& error) {
-      add(top(), "it does not run on " + machine + ": " + error.what());
+      where_it_runs_.does_not_run_on(machine, error.what());
+    }
+  }
+
+  // What a run lacks because it ended is missing for one reason, which is told in its place.
+  void tell_ending(const Sides& sides, const std::string& where, std::size_t mark,
+                   const SourcePlace* place = nullptr) {
+    for (const analysis::Run* run : sides) {
+      if (!run->ending) continue;
+      const std::string why = sim::sentence(*run->ending);
+      const SourcePlace* first = findings_.first_with(mark, why);
+      if (!first) continue;
+      const SourcePlace at = place ? *place : *first;
+      findings_.take_back(mark);
+      for (auto& [step, by_text] : answers_)
+        std::erase_if(by_text, [&](const auto& one) { return one.second == where; });
+      findings_.add_on(where, at, run->label + " does not run to its end", ": " + why);
+      return;
     }
   }
 
@@ -138,24 +184,26 @@ class Checker {
     program::Config flags;
     flags.set("seed", seed);
     const std::string where = home_machine() + " with seed " + std::to_string(seed);
+    const SourcePlace place = place_of_seed(seed);
     try {
       const analysis::Run a = analysis::run_config("A", lesson_.side("A", flags));
       const analysis::Run b = analysis::run_config("B", lesson_.side("B", flags));
-      for (const Step& step : lesson_.steps) check_step(step, {&a, &b}, where);
+      const std::size_t mark = findings_.mark();
+      check_steps({&a, &b}, where);
       check_expectations({&a, &b}, where);
-      check_tasks({&a, &b}, where);
+      check_solutions(lesson_, {&a, &b}, where, findings_);
+      tell_ending({&a, &b}, where, mark, &place);
     } catch (const Error& error) {
-      add(top(), "it does not run on " + where + ": " + error.what());
+      findings_.add_on(where, place, "it does not run", std::string(": ") + error.what());
     }
   }
 
-  // A task that fails on the lesson's own machine is not told of again on all the others.
-  void check_tasks(const Sides& sides, const std::string& where) {
-    for (const Finding& finding : check_solutions(lesson_, sides, where)) {
-      const auto at = std::tuple(finding.place.line, finding.place.column, std::string("task"));
-      if (where == home_machine()) told_.insert(at);
-      if (where == home_machine() || !told_.contains(at)) add(finding.place, finding.sentence);
-    }
+  // Of what it draws, else of the seeds that the lesson lists.
+  SourcePlace place_of_seed(std::int64_t seed) const {
+    const TurnedKnobs* drawn = lesson_.drawn(seed);
+    for (std::size_t i = 0; i < lesson_.draw_places.size(); ++i)
+      if (drawn == &lesson_.draws[i]) return lesson_.draw_places[i];
+    return lesson_.place_of("seeds");
   }
 
   void check_work(const Sides& sides, const std::string& machine) {
@@ -176,15 +224,19 @@ class Checker {
                              flops / 1e9, machine, kMostFlops / 1e9));
   }
 
-  void check_runs(const Sides& sides, const std::string& machine) {
+  void check_steps(const Sides& sides, const std::string& where) {
     for (const Step& step : lesson_.steps) {
       try {
-        check_step(step, sides, machine);
+        check_step(step, sides, where);
       } catch (const Error& error) {
-        add(step.place, "step " + step.id + " on " + machine + ": " + error.what());
+        findings_.add_on(where, step.place, "step " + step.id, std::string(": ") + error.what());
       }
     }
-    check_filled(lesson_.limits, top(), "limits", machine, sides);
+  }
+
+  void check_runs(const Sides& sides, const std::string& machine) {
+    check_steps(sides, machine);
+    check_filled(lesson_.limits, lesson_.place_of("limits"), "limits", machine, sides);
     if (machine != home_machine()) return;
     check_expectations(sides, machine);
     for (const Step& step : lesson_.steps) check_hidden(step, sides);
@@ -234,7 +286,8 @@ class Checker {
       try {
         Expression::parse(inside).show(sides);
       } catch (const Error& error) {
-        if (is_first(place, inside)) add(place, what + " on " + machine + ": " + error.what());
+        findings_.add_on(machine, place, what + ", {" + inside + "},",
+                         std::string(": ") + error.what());
       }
     }
   }
@@ -255,21 +308,36 @@ class Checker {
     if (question.answer) question.answer->evaluate(sides);
     int right = 0;
     std::string right_text;
+    std::vector<const Option*> right_options;
     for (const Option& option : question.options) {
       check_text(option.text, question.place);
       check_text(option.why, question.place);
       const bool correct = option.correct_when->evaluate(sides).truth();
       right += correct ? 1 : 0;
       if (correct) right_text = option.text;
+      if (correct) right_options.push_back(&option);
       if (option.why.empty() && !correct && machine == home_machine())
         add(question.place,
             "step " + step.id + ": the option \"" + option.text + "\" is wrong and has no why");
     }
-    if (question.kind == QuestionKind::kChoice && right != 1)
-      add(question.place, "step " + step.id + " has " + std::to_string(right) +
-                              " right options on " + machine + "; exactly one must be");
+    if (question.kind == QuestionKind::kChoice && right != 1) {
+      if (right == 0)
+        for (const Option& option : question.options) right_options.push_back(&option);
+      findings_.add_on(machine, question.place,
+                       "step " + step.id + " has " + std::to_string(right) + " right options",
+                       "; exactly one must be" + evaluated(right_options, sides));
+    }
     check_text(question.depends, question.place);
     if (right == 1) answers_[step.id].emplace(right_text, machine);
+  }
+
+  // ": "Hardly longer" is 1.48 < 1.1, …": those that are right, or all where none is.
+  static std::string evaluated(const std::vector<const Option*>& options, const Sides& sides) {
+    std::string words;
+    for (const Option* option : options)
+      words += (words.empty() ? ": \"" : ", \"") + option->text + "\" is " +
+               option->correct_when->evaluated(sides);
+    return words;
   }
 
   // Where machines answer differently, the lesson says what decides.
@@ -314,14 +382,15 @@ class Checker {
     for (const Expectation& expectation : lesson_.expectations) {
       const Quantity value = expectation.expression.evaluate(sides);
       if (!is_within(value, expectation.sim_min, expectation.sim_max))
-        add(expectation.place, "expected " + expectation.expression.text() + ", but it is " +
-                                   show(value) + " on " + machine);
+        findings_.add_on(machine, expectation.place, "expected " + expectation.expression.text(),
+                         ", but it is " + show(value));
     }
   }
 
   const Lesson& lesson_;
   FileText file_;
-  std::vector<Finding> findings_;
+  Findings findings_;
+  WhereItRuns where_it_runs_;
   // What is not said again of the other machines, by line, column and what it is about.
   std::set<std::tuple<int, int, std::string>> told_;
   // Of each choice, by step: the right options, each with a machine, or seed, by which it is.

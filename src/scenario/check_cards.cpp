@@ -37,7 +37,7 @@ class CardChecker {
   std::vector<Finding> check() {
     check_shape();
     for (const Step& step : lesson_.steps) check_step(step);
-    check_card(top(), "limits", lesson_.limits);
+    check_card(lesson_.place_of("limits"), "limits", lesson_.limits);
     check_minutes();
     for (const Expectation& one : lesson_.expectations) check_units(one.expression, one.place);
     if (lesson_.sweep)
@@ -56,6 +56,11 @@ class CardChecker {
     const bool runs = std::any_of(lesson_.steps.begin(), lesson_.steps.end(),
                                   [](const Step& s) { return s.kind == StepKind::kRun; });
     if (!runs) add(top(), "the lesson has no step of kind run");
+    if (std::ranges::none_of(lesson_.steps,
+                             [](const Step& s) { return s.kind == StepKind::kRecap; }))
+      add(top(),
+          "the lesson has no step of kind recap, so that nobody has to say it back; write one with "
+          "a [step.question]");
     if (lesson_.steps.size() < 4 || lesson_.steps.size() > 8)
       add(top(), "a lesson has 4 to 8 steps; this one has " + std::to_string(lesson_.steps.size()));
     if (lesson_.expectations.empty())
@@ -133,9 +138,9 @@ class CardChecker {
       if (acts) minutes += kMinutesAnAct;
     }
     if (lesson_.minutes < minutes * 0.6 || lesson_.minutes > minutes * 1.8)
-      add(top(), "minutes is " + std::to_string(lesson_.minutes) +
-                     ", but reading and acting take about " +
-                     std::to_string(std::lround(std::ceil(minutes))));
+      add(lesson_.place_of("minutes"), "minutes is " + std::to_string(lesson_.minutes) +
+                                           ", but reading and acting take about " +
+                                           std::to_string(std::lround(std::ceil(minutes))));
   }
 
   const Lesson& lesson_;

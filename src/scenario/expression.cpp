@@ -159,21 +159,57 @@ std::string ratio_words(double ratio) {
 
 }  // namespace
 
-std::string Expression::show(const Sides& sides) const {
-  if (root_->kind == Node::Kind::kKnob) {
-    const program::Value& value = side_of(*root_, sides).config.value(root_->name);
+namespace {
+
+std::string show_node(const Node& node, const Sides& sides) {
+  if (node.kind == Node::Kind::kKnob) {
+    const program::Value& value = side_of(node, sides).config.value(node.name);
     const auto* whole = std::get_if<std::int64_t>(&value);
     const auto* number = std::get_if<double>(&value);
-    const std::string& unit = program::find_knob(root_->name).unit;
+    const std::string& unit = program::find_knob(node.name).unit;
     if (whole && unit == "1") return std::to_string(*whole);
     if (number && (unit.empty() || unit == "1")) return format_factor(*number);
   }
-  if (root_->kind == Node::Kind::kMetric && root_->asked.metric->factor)
-    return format_factor(evaluate(sides).value);
-  const Quantity quantity = evaluate(sides);
-  if (root_->kind == Node::Kind::kApply && root_->name == "ratio" && quantity.unit == "1")
+  const Quantity quantity = evaluate(node, sides);
+  if (node.kind == Node::Kind::kMetric && node.asked.metric->factor)
+    return format_factor(quantity.value);
+  if (node.kind == Node::Kind::kApply && node.name == "ratio" && quantity.unit == "1")
     return ratio_words(quantity.value);
   return scenario::show(quantity);
+}
+
+// A word too, of which there is no value; "?" where a run does not tell.
+std::string side_words(const Node& node, const Sides& sides) try {
+  const std::string* word = word_of(node, sides);
+  return word ? *word : show_node(node, sides);
+} catch (const InputError&) {
+  return "?";
+}
+
+std::string evaluated_words(const Node& node, const Sides& sides) {
+  if (node.kind != Node::Kind::kApply) return side_words(node, sides);
+  const auto& of = node.arguments;
+  if (node.name == "not") return "not (" + evaluated_words(*of[0], sides) + ")";
+  if (node.name == "and" || node.name == "or") {
+    const auto part = [&](const Node& side) {
+      const bool other = side.kind == Node::Kind::kApply && node.name == "and" && side.name == "or";
+      const std::string words = evaluated_words(side, sides);
+      return other ? "(" + words + ")" : words;
+    };
+    return part(*of[0]) + " " + node.name + " " + part(*of[1]);
+  }
+  if (!is_comparison(node.name)) return side_words(node, sides);
+  return side_words(*of[0], sides) + " " + node.name + " " + side_words(*of[1], sides);
+}
+
+}  // namespace
+
+std::string Expression::show(const Sides& sides) const {
+  return show_node(*root_, sides);
+}
+
+std::string Expression::evaluated(const Sides& sides) const {
+  return evaluated_words(*root_, sides);
 }
 
 std::string show(const Quantity& quantity) {

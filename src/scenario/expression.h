@@ -40,6 +40,10 @@ class Expression {
 
   const std::string& text() const { return text_; }
 
+  // What stands on both sides of each of its comparisons: "1.9 s < 130 ms and 8 == 8". Its value
+  // where it compares nothing; a side that cannot be told is "?".
+  std::string evaluated(const Sides& sides) const;
+
   struct Node;
   const Node& root() const { return *root_; }
 

@@ -225,6 +225,10 @@ class Parser {
 
 }  // namespace
 
+bool is_comparison(std::string_view name) {
+  return name == "<" || name == "<=" || name == ">" || name == ">=" || name == "==" || name == "!=";
+}
+
 std::shared_ptr<const Expression::Node> parse_expression(std::string_view text) {
   return Parser(text).parse();
 }

@@ -22,6 +22,9 @@ struct Expression::Node {
   std::vector<std::shared_ptr<const Node>> arguments;
 };
 
+// "<", "==" and the like.
+bool is_comparison(std::string_view name);
+
 std::shared_ptr<const Expression::Node> parse_expression(std::string_view text);
 
 }  // namespace trainscope::scenario

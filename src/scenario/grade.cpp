@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "scenario/extreme.h"
 #include "scenario/learner.h"
 #include "scenario/named_span.h"
 #include "scenario/shared_runs.h"
@@ -114,6 +115,9 @@ Mark mark_task(const Lesson& lesson, const Step& step, const Answers& answers,
   mark.step = step.id;
   mark.kind = step.kind;
   mark.truth = task.text();
+  if (step.extreme)
+    mark.truth += std::string(", with the ") + (step.extreme->most ? "most " : "least ") +
+                  step.extreme->side + "." + step.extreme->knob;
   mark.hinted = given.hinted;
   if (given.answer.skipped) mark.mark = MarkKind::kSkipped;
   if (!given.knobs) return mark;
@@ -125,7 +129,16 @@ Mark mark_task(const Lesson& lesson, const Step& step, const Answers& answers,
                           (others.size() == 1 ? " was" : " were") + " turned");
     return mark;
   }
-  if (is_reached(task, turned().sides())) mark.mark = MarkKind::kRight;
+  const SharedSides runs = turned();
+  if (!is_reached(task, runs.sides())) return mark;
+  TurnedKnobs further;
+  if (!goes_further(lesson, step, runs.sides(), &further)) {
+    mark.mark = MarkKind::kRight;
+    return mark;
+  }
+  grade.notes.push_back("no point for " + step.id + ": the " +
+                        (step.extreme->most ? "most" : "least") + " is asked for, and with " +
+                        words_of(*step.extreme, further) + " the goal holds, too");
   return mark;
 }
 

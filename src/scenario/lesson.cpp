@@ -169,6 +169,11 @@ std::size_t run_step(const Lesson& lesson) {
   return static_cast<std::size_t>(run - lesson.steps.begin());
 }
 
+SourcePlace Lesson::place_of(std::string_view key) const {
+  const auto found = places.find(key);
+  return found == places.end() ? SourcePlace{file.string(), 1, 1} : found->second;
+}
+
 std::string Lesson::say(std::string_view english) const {
   const auto found = language == kEnglish ? words.end() : words.find(english);
   return found == words.end() ? std::string(english) : found->second;

@@ -70,6 +70,16 @@ struct TurnedKnobs {
   const program::Config& of(std::string_view label) const { return label == "B" ? b : a; }
 };
 
+// What a task asks for the least of, or the most, beside its goal: `least =
+// "A.loader.num_workers"`.
+struct KnobExtreme {
+  bool most = false;
+  std::string side;  // "A", "B", or "common": of both, turned alike
+  std::string knob;
+
+  bool is_of(std::string_view label) const { return side == label || side == "common"; }
+};
+
 struct Step {
   std::string id;
   StepKind kind = StepKind::kScene;
@@ -87,6 +97,7 @@ struct Step {
   // Knobs with which the goal, or what done_when expects, holds: of a vary step, which begins with
   // the lesson's own.
   std::optional<TurnedKnobs> solution;
+  std::optional<KnobExtreme> extreme;  // done only with the least, or the most (extreme.h)
   SourcePlace place;
 };
 
@@ -98,6 +109,7 @@ struct Expectation {
 
 struct Lesson {
   std::filesystem::path file;
+  std::map<std::string, SourcePlace, std::less<>> places;  // of the keys at its top
   std::string id, title, topic, track, level, claim, notes, limits;
   std::vector<std::string> requires_ids, terms, knobs, machines;
   int minutes = 0;
@@ -108,6 +120,7 @@ struct Lesson {
   // What other seeds than the lesson's own have instead of its knobs, in turn: with the seed after
   // its own the first of these, and so on; then its own again.
   std::vector<TurnedKnobs> draws;
+  std::vector<SourcePlace> draw_places;  // of each
   std::vector<Step> steps;
   std::vector<Expectation> expectations;
   std::optional<LessonSweep> sweep;  // shown by steps that point at the panel "sweep"
@@ -119,6 +132,9 @@ struct Lesson {
   std::size_t untranslated = 0;
   std::string translation_fault;  // why there is none, as a sentence; empty: nothing is wrong
   std::map<std::string, std::string, std::less<>> words;  // short ones, by the English
+
+  // Where a key at its top stands, else where the file begins.
+  SourcePlace place_of(std::string_view key) const;
 
   // A short word of the window or of a handout in the lesson's language; else as it stands.
   std::string say(std::string_view english) const;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/toml.h"
 #include "machine/machine.h"
+#include "scenario/extreme.h"
 #include "scenario/lesson.h"
 #include "scenario/lesson_words.h"
 #include "scenario/solution.h"
@@ -150,7 +151,7 @@ PauseAt read_pause(const Fields& fields, const std::optional<Focus>& focus) {
 Step read_step(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a step");
   fields.only({"id", "kind", "text", "hide", "hint", "pause_at", "explain", "question", "focus",
-               "done_when", "goal", "knobs", "solution"});
+               "done_when", "goal", "knobs", "solution", "least", "most"});
   Step step;
   step.place = fields.place();
   step.id = fields.text("id");
@@ -173,6 +174,7 @@ Step read_step(const toml::table& table, const std::string& file) {
   if (fields.find("knobs")) read_step_knobs(fields, step);
   if (const toml::table* solution = fields.table("solution"))
     step.solution = read_solution(*solution, file, step);
+  step.extreme = read_extreme(fields, step);
   if (step.kind == StepKind::kPredict && !step.question)
     fields.fail("a predict step needs a [step.question]");
   return step;
@@ -217,11 +219,19 @@ void check_knobs(const Fields& fields, const Lesson& lesson) {
       fields.fail("knobs", "there is no knob " + knob + did_you_mean(knob, program::knob_names()));
 }
 
+// By id, or files of one's own from the folder of the lesson.
+std::vector<std::string> read_machines(const Fields& fields) {
+  std::vector<std::string> machines;
+  for (const std::string& one : fields.words("machines")) try {
+      machines.push_back(machine_named(one, fields.file()));
+    } catch (const InputError& error) {
+      fields.fail("machines", error.what());
+    }
+  return machines;
+}
+
 void check_machines(const Fields& fields, const Lesson& lesson) {
-  const std::vector<std::string> known = machine::machine_ids();
-  for (const std::string& id : lesson.machines)
-    if (std::find(known.begin(), known.end(), id) == known.end())
-      fields.fail("machines", "there is no machine " + id + did_you_mean(id, known));
+  if (fields.find("machine") && !lesson.common.is_set("machine")) return;  // it is a wrong one
   const std::string home = lesson.common.word("machine");
   if (!lesson.machines.empty() &&
       std::find(lesson.machines.begin(), lesson.machines.end(), home) == lesson.machines.end())
@@ -237,6 +247,7 @@ void check_steps(const Fields& fields, const Lesson& lesson) {
       throw InputError(describe(step.focus->place) + "step " + step.id +
                        " points at the sweep, and the lesson has none; write a [sweep]");
   for (const Step& step : lesson.steps) check_shown(lesson, step);
+  for (const Step& step : lesson.steps) check_extreme(lesson, step);
   for (std::size_t i = 0; i < lesson.steps.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (lesson.steps[i].id == lesson.steps[j].id)
@@ -244,17 +255,8 @@ void check_steps(const Fields& fields, const Lesson& lesson) {
                          lesson.steps[i].id);
 }
 
-void set_top_knob(const Fields& fields, std::string_view key, program::Config& config) {
-  if (!fields.find(key)) return;
-  try {
-    if (const auto whole = fields.find(key)->value_exact<std::int64_t>()) {
-      config.set(key, *whole);
-    } else {
-      config.set(key, fields.text(key));
-    }
-  } catch (const InputError& error) {
-    fields.fail(key, error.what());
-  }
+void set_top_knob(const Fields& fields, const std::string& key, program::Config& config) {
+  if (const toml::node* node = fields.find(key)) set_knob(config, key, *node, fields.file());
 }
 
 std::vector<std::int64_t> seeds_of(const Fields& fields) {
@@ -280,7 +282,8 @@ std::vector<std::int64_t> seeds_of(const Fields& fields) {
 // one a part.
 class Parts {
  public:
-  explicit Parts(std::vector<std::string>* faults) : faults_(faults) {}
+  Parts(const std::filesystem::path& file, std::vector<std::string>* faults)
+      : file_(file.string() + ":"), faults_(faults) {}
 
   template <typename Body>
   void read(const Body& body) const {
@@ -291,9 +294,15 @@ class Parts {
       faults_->push_back(error.what());
     }
   }
-  bool all_well() const { return !faults_ || faults_->empty(); }
+  // Of this file: one beside it may have faults of its own.
+  bool all_well() const {
+    return !faults_ || std::ranges::none_of(*faults_, [&](const std::string& fault) {
+      return fault.starts_with(file_);
+    });
+  }
 
  private:
+  std::string file_;
   std::vector<std::string>* faults_;
 };
 
@@ -335,10 +344,8 @@ void read_head(const Fields& fields, const Parts& parts, Lesson& lesson) {
     lesson.knobs = fields.words("knobs");
     check_knobs(fields, lesson);
   });
-  parts.read([&] {
-    lesson.machines = fields.words("machines");
-    set_top_knob(fields, "machine", lesson.common);
-  });
+  parts.read([&] { lesson.machines = read_machines(fields); });
+  parts.read([&] { set_top_knob(fields, "machine", lesson.common); });
   parts.read([&] {
     set_top_knob(fields, "seed", lesson.common);
     lesson.seeds = seeds_of(fields);
@@ -358,11 +365,14 @@ Lesson read_lesson(const std::filesystem::path& file, const Parts& parts) {
   if (fields.whole("format") != 1) fields.fail("a lesson begins with format = 1");
   Lesson lesson;
   lesson.file = file;
+  for (const auto& [key, value] : table)
+    lesson.places.emplace(key.str(), place_of(value, file.string()));
   read_head(fields, parts, lesson);
   parts.read([&] { read_configs(fields, lesson); });
   parts.read([&] { check_machines(fields, lesson); });
   read_tables(fields, parts, "draw", [&](const toml::table& one) {
     lesson.draws.push_back(read_draw(one, file.string()));
+    lesson.draw_places.push_back(place_of(one, file.string()));
   });
   read_tables(fields, parts, "step", [&](const toml::table& step) {
     lesson.steps.push_back(read_step(step, file.string()));
@@ -394,11 +404,11 @@ toml::table read_config_table(const std::filesystem::path& file) {
 }  // namespace
 
 Lesson load_lesson(const std::filesystem::path& file) {
-  return read_lesson(file, Parts(nullptr));
+  return read_lesson(file, Parts(file, nullptr));
 }
 
 Lesson load_lesson(const std::filesystem::path& file, std::vector<std::string>& faults) {
-  return read_lesson(file, Parts(&faults));
+  return read_lesson(file, Parts(file, &faults));
 }
 
 program::Config load_config(const std::filesystem::path& file) {

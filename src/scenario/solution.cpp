@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "scenario/extreme.h"
 #include "scenario/grade.h"
 #include "scenario/toml_fields.h"
 
@@ -99,7 +100,7 @@ SolvedSteps solve_steps(const Lesson& lesson, const Sides& sides,
   SolvedSteps steps;
   for (const Step& step : lesson.steps) {
     if (!step.solution || stopped()) continue;
-    SolvedRuns solved = solve(*step.solution, sides);
+    SolvedRuns solved = solve(solution_on(lesson, step, sides), sides);
     if (is_reached(*task_of(step), solved.sides)) steps.emplace(step.id, std::move(solved));
   }
   return steps;

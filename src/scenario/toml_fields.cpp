@@ -48,18 +48,6 @@ void require_machine(const std::string& id_or_file) {
   if (!std::filesystem::exists(id_or_file, none)) machine::load_machine(id_or_file);
 }
 
-void set_knob(program::Config& config, const std::string& name, const toml::node& node,
-              const std::string& file) {
-  const auto value = knob_value(node);
-  if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
-  try {
-    config.set(name, beside_the_file(name, *value, file));
-    if (name == "machine") require_machine(config.word(name));
-  } catch (const InputError& error) {
-    fail_at(node, file, error.what());
-  }
-}
-
 void add_knobs(const toml::table& table, const std::string& prefix, const std::string& file,
                program::Config& config, std::vector<std::string>* faults) {
   for (const auto& [key, node] : in_file_order(table)) {
@@ -159,6 +147,26 @@ std::vector<const toml::table*> Fields::tables(std::string_view key) const {
     result.push_back(one.as_table());
   }
   return result;
+}
+
+void set_knob(program::Config& config, const std::string& name, const toml::node& node,
+              const std::string& file) {
+  const auto value = knob_value(node);
+  if (!value) fail_at(node, file, name + " is neither a word, a number, nor true or false");
+  try {
+    const program::Value placed = beside_the_file(name, *value, file);
+    const auto* machine = name == "machine" ? std::get_if<std::string>(&placed) : nullptr;
+    if (machine) require_machine(*machine);
+    config.set(name, placed);
+  } catch (const InputError& error) {
+    fail_at(node, file, error.what());
+  }
+}
+
+std::string machine_named(const std::string& id_or_file, const std::string& file) {
+  std::string machine = std::get<std::string>(beside_the_file("machine", id_or_file, file));
+  require_machine(machine);
+  return machine;
 }
 
 program::Config read_knobs(const toml::table& table, const std::string& file,

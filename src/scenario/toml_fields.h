@@ -47,6 +47,15 @@ class Fields {
   std::string what_;
 };
 
+// One knob, with the value that stands in the file. A path is one from the folder of the file, and
+// a machine must be there. Throws InputError at the value.
+void set_knob(program::Config& config, const std::string& name, const toml::node& node,
+              const std::string& file);
+
+// A machine as a file names it: an id, or a file, from the folder of the one that names it. Throws
+// InputError, with "did you mean", where there is none.
+std::string machine_named(const std::string& id_or_file, const std::string& file);
+
 // The knobs of a (nested) table, checked one by one at their own place. Throws InputError for the
 // first that is wrong; with `faults`, each is told there and left out.
 program::Config read_knobs(const toml::table& table, const std::string& file,

@@ -74,6 +74,13 @@ Words words_in(std::string_view language) {
   return fs::exists(file, ignored) ? load_words(file) : Words{};
 }
 
+// "step.predict.options.1", of options = ["Hardly", …].
+bool is_bare_option(const std::string& id) {
+  const std::size_t dot = id.rfind('.');
+  return dot != id.npos && id.substr(0, dot).ends_with(".options") &&
+         id.find_first_not_of("0123456789", dot + 1) == id.npos;
+}
+
 bool same_placeholders(const std::string& a, const std::string& b) {
   const auto set_of = [](const std::string& text) {
     const auto all = placeholders(text);
@@ -107,9 +114,14 @@ class TranslationChecker {
   void check_unknown() {
     std::vector<std::string> known;
     for (const NamedText& one : texts_) known.push_back(one.id);
-    for (const auto& [id, text] : sidecar_.texts)
-      if (std::find(known.begin(), known.end(), id) == known.end())
+    for (const auto& [id, text] : sidecar_.texts) {
+      if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+      if (is_bare_option(id))
+        add(text.place, id + " is a text alone; write { text = \"" + text.text +
+                            "\", why = \"…\" }, or without why where the lesson has none");
+      else
         add(text.place, "the lesson has no text " + id + did_you_mean(id, known));
+    }
   }
 
   void check_missing() {

@@ -44,6 +44,8 @@ TEST_CASE("an unknown key is named with its place and the nearest right name") {
   const toml::table table = parse_toml("lanes = 16\n\n  lnaes = 8\n", "my.toml");
   CHECK_THROWS_WITH(refuse_unknown_keys(table, {"lanes", "generation"}, "my.toml", "[pcie]"),
                     "my.toml:3:3: [pcie] has no key lnaes (did you mean lanes?)");
+  CHECK_THROWS_WITH(refuse_unknown_keys(table, {"width", "generation"}, "my.toml", "[pcie]"),
+                    "my.toml:1:1: [pcie] has no key lanes; its keys are width, generation");
   CHECK_NOTHROW(refuse_unknown_keys(table, {"lanes", "lnaes"}, "my.toml", "[pcie]"));
 }
 

@@ -135,6 +135,29 @@ TEST_CASE("a check that has too little memory for one lesson tells the others, a
   CHECK_THAT(result.err, Catch::Contains("more memory than there is"));
 }
 
+TEST_CASE(
+    "what is wrong in the claims beside a lesson is told once, and hides nothing of the lesson") {
+  const Folder folder;
+  const std::string lesson = folder.file("pinned-vs-pageable.toml"),
+                    claims = folder.file("claims.toml");
+  std::string text = read(TRAINSCOPE_SOURCE_DIR "/scenarios/pinned-vs-pageable.toml");
+  const auto edit = [&](const std::string& from, const std::string& to) {
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+  };
+  edit("claim = \"C1\"", "claim = \"my-1\"\nmachines = [\"h200-1\", \"t4-1\"]");
+  edit("minutes = 5", "minutes = 50");
+  std::ofstream(lesson) << text;
+  std::ofstream(claims) << "my-1 = \"without an end\n";
+  const Result result = run("check " + claims + " " + lesson);
+  CHECK(result.code == 1);
+  const std::size_t first = result.out.find("claims.toml:1:");
+  REQUIRE(first != std::string::npos);
+  CHECK(result.out.find("claims.toml:1:", first + 1) == std::string::npos);
+  CHECK_THAT(result.out, Catch::Contains("pinned-vs-pageable.toml:8:11: minutes is 50") &&
+                             Catch::EndsWith("2 checked, 2 findings\n"));
+}
+
 TEST_CASE("a lesson that waits for an action that does not exist is found") {
   if (!has_window()) TRAINSCOPE_SKIP("only the window knows its actions");
   const Folder folder;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenario/check_units.h"
+#include "scenario/where_it_runs.h"
 #include "support/edited_lesson.h"
 
 using namespace trainscope;
@@ -113,6 +114,83 @@ TEST_CASE("a task that is done before anything is turned is found, in whichever 
   CHECK_THAT(nowhere.sentence, Contains("step run is of kind run, where no knob is turned"));
 }
 
+TEST_CASE("two units are not compared, nor added up") {
+  CHECK_THAT(faults("A.time.step < B.memory.peak_allocated").at(0),
+             Contains("compares what is in ns with what is in B"));
+  CHECK_THAT(faults("A.time.step + B.memory.peak_allocated < 3 s").at(0),
+             Contains("adds up what is in ns and what is in B"));
+  CHECK_THAT(
+      faults("A.time.step + 5 < 3 s").at(0),
+      Contains("adds up what is in ns and a number that has no unit") && Contains("as in 20 ms"));
+  CHECK_THAT(faults("A.time.step < A.batch_size").at(0),
+             Contains("compares what is in ns with what has no unit"));
+  CHECK_THAT(faults("A.gpu.util < 20 ms").at(0),
+             Contains("compares what has no unit with a number in ns"));
+  CHECK_THAT(faults("max(A.time.step, A.memory.peak_allocated) > 0").at(0), Contains("in ns with"));
+  // A knob stands in its own unit, and so is not what a metric is in.
+  CHECK_THAT(faults("A.time.step < A.loader.sample_ms").at(0),
+             Contains("in ns with what is in ms"));
+  for (const char* right :
+       {"A.time.step < 0.1 * B.time.step", "A.time.step - B.time.step > 0",
+        "A.time.step - B.time.step < 20 ms", "1 - ratio(A.time.step, B.time.step) < 0.5",
+        "A.gpu.util + A.batch_size > 1", "A.copy.bytes / A.time.h2d > B.bandwidth.h2d",
+        "A.bandwidth.h2d * A.time.h2d > A.copy.bytes", "max(A.time.step, 20 ms) < B.time.step"}) {
+    CAPTURE(right);
+    CHECK(faults(right).empty());
+  }
+}
+
+TEST_CASE(
+    "options that are right at once are named with what they compare, and so are all of none") {
+  const std::string two = sentences({{"ratio(A.time.h2d, B.time.h2d) < 1.2", "1 < 2"}});
+  CHECK_THAT(two, Contains("step predict has 2 right options on h200-1 and t4-1; exactly one must "
+                           "be: \"") &&
+                      Contains("\" is 1 < 2, \""));
+  const std::string none = sentences({{"ratio(A.time.h2d, B.time.h2d) >= 4", "1 > 2"}});
+  CHECK_THAT(none, Contains("has 0 right options on h200-1") && Contains("\" is 1 > 2"));
+}
+
+TEST_CASE("a knob in which the sides differ and that changes nothing is named") {
+  CHECK_THAT(sentences({{"[config.A]", "[config.A]\nmodel.hidden = 64"}}),
+             Contains("model.hidden changes nothing with workload = copy"));
+}
+
+TEST_CASE("what does not run is told once for each reason, with the machines on which it does") {
+  const Edited edited({});
+  scenario::Lesson lesson = scenario::load_lesson(edited.file());
+  scenario::WhereItRuns where;
+  CHECK(where.everywhere());
+  where.runs_on((edited.file().parent_path() / "mine.toml").string());
+  where.runs_on("dgx1-v100-8");
+  where.does_not_run_on("t4-1", "world_size = 2, and t4-1 has 1 GPU");
+  where.does_not_run_on("l40s-1", "world_size = 2, and l40s-1 has 1 GPU");
+  where.does_not_run_on("laptop-1", "there is no room");
+  CHECK_FALSE(where.everywhere());
+  const std::vector<scenario::Finding> all = where.findings(lesson);
+  REQUIRE(all.size() == 2);
+  CHECK_THAT(all[0].sentence, Contains("on laptop-1: there is no room; where it is not meant to"));
+  CHECK(all[1].sentence ==
+        "it does not run on t4-1 and l40s-1: world_size = 2, and t4-1 has 1 GPU; where it is not "
+        "meant to, write machines = [\"mine.toml\", \"dgx1-v100-8\"]");
+  CHECK(all[1].place.line == 12);
+  lesson.machines = {"t4-1"};
+  CHECK_THAT(where.findings(lesson)[1].sentence, !Contains("write machines"));
+}
+
+TEST_CASE("keys of the head are told where they stand") {
+  CHECK(only("minutes = 5", "minutes = 50").place.line == line_with("minutes = 5"));
+  CHECK(only("\"time-it-right\"", "\"time-it-rigth\"").place.line == line_with("requires = [") - 1);
+  const scenario::Finding track = only("track = \"T1\"", "track = \"T9\"");
+  CHECK_THAT(track.sentence, Contains("there is no track T9; write one of T0 to T5"));
+  CHECK(found({{"track = \"T1\"", "track = \"Networks\""}}).empty());
+}
+
+TEST_CASE("a lesson that does not let its learner say it back is told") {
+  CHECK_THAT(sentences({{"id = \"say-it-back\"\nkind = \"recap\"",
+                         "id = \"say-it-back\"\nkind = \"explain\""}}),
+             Contains("the lesson has no step of kind recap"));
+}
+
 TEST_CASE("a lane or a span that is not there is told with those that are, once for all machines") {
   const scenario::Finding lane =
       only("lane = \"host main\", span = \"held", "lane = \"host mian\", span = \"held");
@@ -137,7 +215,7 @@ TEST_CASE("a placeholder that cannot be filled in is told with its own line and 
   CHECK_THAT(unknown.sentence, Contains("did you mean idle.copy?"));
   const scenario::Finding none = only("{A.idle.copy}", "{A.time.d2h}");
   CHECK(none.place.line == line_with("{A.idle.copy}"));
-  CHECK_THAT(none.sentence, Contains("on h200-1: run A has no time.d2h"));
+  CHECK_THAT(none.sentence, Contains("on h200-1 and t4-1: run A has no time.d2h"));
   const scenario::Finding open = only("{A.idle.copy}, waiting", "{A.idle.copy, waiting");
   CHECK(open.place.line == line_with("{A.idle.copy}"));
   CHECK_THAT(open.sentence, Contains("step why: a brace is not closed: \"{A.idle.copy, waiting"));

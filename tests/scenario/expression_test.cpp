@@ -51,6 +51,18 @@ TEST_CASE("knobs that are words are equal or not, and nothing else") {
                     Catch::Contains("copy.memory is a word"));
 }
 
+TEST_CASE("what is compared is told with its values") {
+  const auto evaluated = [](const char* text) {
+    return Expression::parse(text).evaluated({&pinned()});
+  };
+  CHECK(evaluated("A.copy.count == 3 and 1 KiB < A.copy.bytes") == "1 == 3 and 1 KiB < 64 MiB");
+  CHECK(evaluated("not (1 > 2) or A.copy.memory == A.copy.memory") ==
+        "not (1 > 2) or pinned == pinned");
+  CHECK(evaluated("(1 < 2 or 3 < 2) and 2 * 3 > 5") == "(1 < 2 or 3 < 2) and 6 > 5");
+  CHECK(evaluated("A.time.d2h < 1 ms") == "? < 1 ms");
+  CHECK(evaluated("A.copy.count") == "1");
+}
+
 TEST_CASE("functions: min, max, abs and ratio") {
   CHECK(evaluate("min(3, 1, 2)").value == 1);
   CHECK(evaluate("max(3, 1, 2)").value == 3);

@@ -1,12 +1,14 @@
 // Words and claims that a lesson of one's own brings along.
 #include <catch2/catch.hpp>
 
+#include "analysis/run.h"
 #include "base/error.h"
 #include "scenario/lesson.h"
 #include "support/edited_lesson.h"
 
 using namespace trainscope;
 using Catch::Contains;
+using test::Edit;
 using test::Edited;
 
 namespace {
@@ -50,6 +52,28 @@ TEST_CASE("a lesson's terms and claim are those of the files beside it, then the
   CHECK(shelf.unreadable.empty());
   for (const scenario::Lesson& one : shelf.lessons)
     CHECK((one.id != "glossary" && one.id != "claims"));
+}
+
+TEST_CASE("a lesson's machines may be files of one's own, from the lesson's folder") {
+  const Edited edited(std::vector<Edit>{
+      {"machine = \"h200-1\"", "machine = \"mine.toml\"\nmachines = [\"mine.toml\", \"t4-1\"]"}});
+  CHECK_THAT(fault_of(edited),
+             Contains(".toml:13:") && Contains("mine.toml: there is no such file"));
+  write_beside(edited, "mine.toml", "id = \"mine\"\nbase = \"t4-1\"\nname = \"a card of mine\"\n");
+  const scenario::Lesson lesson = scenario::load_lesson(edited.file());
+  const std::string file = (edited.file().parent_path() / "mine.toml").string();
+  CHECK(lesson.side("A").word("machine") == file);
+  CHECK(lesson.machines == std::vector<std::string>{file, "t4-1"});
+  CHECK(analysis::run_config("A", lesson.side("A")).machine->id == "mine");
+}
+
+TEST_CASE("a machine that there is not is told where it is named, and once") {
+  const Edited edited(
+      std::vector<Edit>{{"machine = \"h200-1\"", "machine = \"h201-1\"\nmachines = [\"t4-1\"]"}});
+  std::vector<std::string> faults;
+  scenario::load_lesson(edited.file(), faults);
+  REQUIRE(faults.size() == 1);
+  CHECK_THAT(faults[0], Contains(".toml:12:11: there is no machine h201-1 (did you mean"));
 }
 
 TEST_CASE("a term and a claim that neither file has are refused, with the nearest of both") {

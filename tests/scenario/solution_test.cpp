@@ -89,7 +89,9 @@ TEST_CASE("a wrong solution is refused where it stands, with what to write inste
 TEST_CASE("a lesson's check carries each solution out, and knows the step unsolved before it") {
   CHECK(findings_of(with_solution(kSolution)).empty());
   CHECK_THAT(findings_of(with_solution("solution = { common.copy.bytes = \"16 MiB\" }")),
-             Contains("with its solution step vary is not done on h200-1: A.copy.bytes =="));
+             Contains("with its solution step vary is not done on h200-1 and ") &&
+                 Contains(" more: A.copy.bytes == B.copy.bytes and") &&
+                 Contains("and that is 16 MiB == 16 MiB and "));
   CHECK_THAT(findings_of(with_solution("")), Contains("does not say how; write solution = {"));
   Lesson lesson = with_solution(kSolution);
   scenario::Step& vary = lesson.steps[6];

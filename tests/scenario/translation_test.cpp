@@ -124,6 +124,12 @@ TEST_CASE("a text that the lesson lacks is named, with the one that was meant") 
                       "step.predict.text?)"));
 }
 
+TEST_CASE("an option that is a text alone is told how it is written") {
+  const Edited edited("options = [\n", "options = [\n\"Kaum\",\n");
+  CHECK_THAT(edited.findings(),
+             Contains(".options.1 is a text alone; write { text = \"Kaum\", why = "));
+}
+
 TEST_CASE("placeholders are those of the original") {
   CHECK_THAT(Edited("Von\n{A.time.h2d} ist", "Von\n{B.time.h2d} ist").findings(),
              Contains("step.why.text has other placeholders than the original, which has "
