@@ -320,7 +320,7 @@ void Application::draw() {
   exporter_.take();
   files_.take();
   log_.take(workspace_);
-  animating_ = files_.reading() || exporter_.busy();
+  animating_ = files_.reading() || exporter_.busy() || workspace_.further_busy();
   const PanelContext shared = context();
   take_shortcuts();
   attention_.pointed_knob.clear();  // the panels tell it anew

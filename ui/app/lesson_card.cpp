@@ -187,7 +187,17 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
   card.goal = lesson.say(card.goal_reached ? "Reached." : "Not there yet.");
   if (!card.goal_reached) return;
   const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
-  if (others.empty()) return;
+  if (others.empty()) {
+    const std::optional<bool> further = workspace.goes_further();
+    if (further && !*further) return;
+    card.goal_reached = false;
+    const bool most = step.extreme->most;
+    card.goal = lesson.say(further ? most ? "That does, and more would do, too."
+                                          : "That does, and less would do, too."
+                           : most  ? "That does. Would more do, too?"
+                                   : "That does. Would less do, too?");
+    return;
+  }
   card.goal_reached = false;
   card.goal = fmt::format(fmt::runtime(lesson.say("Here only {} is to be turned; set {} back.")),
                           as_code(knobs_of_task(lesson, step)), as_code(others));

@@ -23,6 +23,7 @@ void Workspace::close() {
   sweep_form.reset();
   record.begin();
   revisit_.prepare({});
+  further_.drop();
   kept.clear();
   playhead = {};
 }
@@ -63,7 +64,9 @@ bool Workspace::take_reports() {
     playhead.time = std::min(playhead.time, playhead_end(*this));
   begin_revisit();
   const bool asks_again = revisit_.take();
-  return taken.any || swept || asks_again;
+  ask_further();
+  const bool weighed = further_.take();
+  return taken.any || swept || asks_again || weighed;
 }
 
 void Workspace::cancel() {

@@ -20,6 +20,7 @@
 #include "scenario/link.h"
 #include "ui/app/config_history.h"
 #include "ui/app/file_watch.h"
+#include "ui/app/further.h"
 #include "ui/app/kept_runs.h"
 #include "ui/app/learner_record.h"
 #include "ui/app/lesson_model.h"
@@ -133,6 +134,10 @@ class Workspace {
   // shown is not finding: of a step whose goal was not reached before, it is recorded.
   bool can_solve() const;
   void solve();
+  // Whether what the step's task asks for the least of would do with less on the runs as they are;
+  // nothing while that is being found out.
+  std::optional<bool> goes_further() const;
+  bool further_busy() const { return further_.busy(); }
   // Tells the lesson which span was clicked.
   void select_span(std::size_t side, trace::SpanId span);
   // The knobs that the lesson was opened with beyond its own.
@@ -208,6 +213,7 @@ class Workspace {
   void restore(const ConfigHistory::State& configs);
   // What is left of knobs on a step is part of its answer.
   void note_task();
+  void ask_further();
   void leave_step();
   void show_lesson(scenario::Lesson lesson);
   void tell_translation();
@@ -226,6 +232,7 @@ class Workspace {
   scenario::TurnedKnobs linked_;  // to be turned once the lesson has run
   std::vector<RunPointer> adopted_;
   Revisit revisit_;
+  Further further_;
   FileWatch watch_;
 };
 

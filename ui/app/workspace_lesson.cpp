@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "program/config_difference.h"
+#include "scenario/extreme.h"
 #include "scenario/grade.h"
+#include "scenario/solution.h"
 #include "scenario/task_knobs.h"
 #include "scenario/wrong_span.h"
 #include "ui/app/side_model.h"
@@ -95,6 +97,16 @@ program::Config turned(const program::Config& config, const program::Config& bas
 
 }  // namespace
 
+namespace {
+
+// As it was found; who goes on before that waits for it.
+bool is_further(const scenario::Lesson& lesson, const scenario::Step& step,
+                const scenario::Sides& sides, const std::optional<bool>& found) {
+  return found ? *found : scenario::goes_further(lesson, step, sides);
+}
+
+}  // namespace
+
 scenario::TurnedKnobs Workspace::opened_with() const {
   scenario::TurnedKnobs knobs;
   if (!lesson_) return knobs;
@@ -111,6 +123,19 @@ scenario::TurnedKnobs Workspace::turned_knobs() const {
   return knobs;
 }
 
+void Workspace::ask_further() {
+  if (!lesson_ || forked() || busy() || !lesson_->progress.revealed()) return;
+  const scenario::Step& step = lesson_->step();
+  if (!step.extreme || sides().size() != 2 || !sides()[0].run || !sides()[1].run) return;
+  const scenario::Sides now = current_sides();
+  if (further_.goes_further(step, now) || !is_reached(*scenario::task_of(step), now)) return;
+  further_.ask(lesson_->lesson, step, {sides()[0].run, sides()[1].run});
+}
+
+std::optional<bool> Workspace::goes_further() const {
+  return lesson_ ? further_.goes_further(lesson_->step(), current_sides()) : false;
+}
+
 void Workspace::note_task() {
   const scenario::Step& step = lesson_->step();
   const scenario::Expression* task = scenario::task_of(step);
@@ -122,7 +147,8 @@ void Workspace::note_task() {
   const scenario::Sides sides = current_sides();
   try {
     given.reached = !sides.empty() && task->evaluate(sides).truth() &&
-                    strays(lesson_->lesson, step, opened_with(), *given.knobs).empty();
+                    strays(lesson_->lesson, step, opened_with(), *given.knobs).empty() &&
+                    !is_further(lesson_->lesson, step, sides, goes_further());
   } catch (const Error&) {
     given.reached = false;  // a metric that the runs as turned do not have
   }
@@ -158,10 +184,13 @@ void Workspace::solve() {
   const scenario::Step& step = lesson_->step();
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
   if (!given.reached) given.answer.skipped = given.answer.committed = true;
+  // Of what is asked the least for, that of this machine and of these knobs.
+  const scenario::TurnedKnobs solution =
+      scenario::solution_on(lesson_->lesson, step, lesson_sides());
   ConfigHistory::State configs;
   for (const SideModel& side : sides()) {
     configs.push_back(side.opened);
-    configs.back().override_with(step.solution->of(side.label));
+    configs.back().override_with(solution.of(side.label));
   }
   remember("solution");
   restore(configs);
