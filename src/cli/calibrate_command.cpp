@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "cuda/calibration/machine_files.h"
 #include "cuda/nvml.h"
-#include "cuda/plugin_loader.h"
+#include "cuda/own_device.h"
 #include "machine/machine.h"
 #include "program/products.h"
 #include "report/measurements_json.h"
@@ -94,20 +94,15 @@ void print_products(const cuda::Calibration& calibration) {
 }
 
 // Nothing is simulated in place of a measurement.
-cuda::OpenDevice open_device() try {
-  return cuda::open_device(cuda::plugin_folder());
-} catch (const MissingError& error) {
-  const std::string why = error.what();
-  throw MissingError(why.substr(0, why.find("; --executor sim")) +
-                     "; calibrating measures a GPU of this machine, and `trainscope machines` "
-                     "lists those that were described by others");
-}
+constexpr const char* kInstead =
+    "calibrating measures a GPU of this machine, and `trainscope machines` lists those that were "
+    "described by others";
 
 }  // namespace
 
 int calibrate_command(const CalibrateOptions& options) {
   const std::string asked = checked_id(options.id);
-  const cuda::OpenDevice device = open_device();
+  const cuda::OpenDevice device = cuda::open_own_device(kInstead);
   const cuda::DeviceFacts facts = device->facts();
   const std::string id = asked.empty() ? cuda::id_of_device(facts.name) : asked;
   const Places places = places_of(options, id);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/platform.h"
 #include "cuda/device_calls.h"
-#include "cuda/plugin_loader.h"
+#include "cuda/own_device.h"
 #include "train/parallel.h"
 
 namespace trainscope::cli {
@@ -63,7 +63,7 @@ RunsOfRanks measure_among(const cuda::ProcessPlace& place, const Request& reques
                train::trains_in_stages(side.second);
       }))
     platform::set_variable(cuda::kNcclInOrder, "1");
-  const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
+  const cuda::OpenDevice device = cuda::open_own_device(cuda::kSimulateInstead);
   cuda::Store store(place, kTimeOut);
   RunsOfRanks all;
   for (std::size_t side = 0; side < sides.size(); ++side) {

@@ -15,7 +15,7 @@
 #include "cli/rank_process.h"
 #include "cli/sides.h"
 #include "cuda/calibration/bench.h"
-#include "cuda/plugin_loader.h"
+#include "cuda/own_device.h"
 #include "scenario/subject.h"
 #include "scenario/translation.h"
 
@@ -80,7 +80,7 @@ void refuse_same_sides(const Request& request) {
 bool measure(const std::string& executor, const Request& request, Finished& finished) {
   if (executor == "sim") return false;
   try {
-    const cuda::OpenDevice device = cuda::open_device(cuda::plugin_folder());
+    const cuda::OpenDevice device = cuda::open_own_device(cuda::kSimulateInstead);
     refuse_same_sides(request);
     for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
     cuda::wake_up(*device);  // else A, which comes first, had the lower clocks

@@ -16,7 +16,7 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cuda/calibration/machine_files.h"
-#include "cuda/plugin_loader.h"
+#include "cuda/own_device.h"
 #include "report/json.h"
 #include "report/measurements_json.h"
 #include "scenario/published.h"
@@ -155,18 +155,13 @@ std::filesystem::path page_of(const std::string& out, const std::string& device)
 }
 
 // Nothing is simulated in place of a measurement; others' can be looked at.
-cuda::OpenDevice open_device() try {
-  return cuda::open_device(cuda::plugin_folder());
-} catch (const MissingError& error) {
-  const std::string why = error.what();
-  throw MissingError(why.substr(0, why.find("; --executor sim")) +
-                     "; `trainscope validate --published` compares with what others have measured");
-}
+constexpr const char* kInstead =
+    "`trainscope validate --published` compares with what others have measured";
 
 // The page is written even where a table is not wanted: it is what is kept of the measurement.
 int validate_measured(const ValidateOptions& options) {
   if (!options.machine.empty()) machine::load_machine(options.machine);
-  const cuda::OpenDevice device = open_device();
+  const cuda::OpenDevice device = cuda::open_own_device(kInstead);
   const std::filesystem::path page = page_of(options.out, device->facts().name);
   // What is measured by then, should it be cut short.
   const std::filesystem::path part = page.string() + ".part";

@@ -9,8 +9,6 @@
 namespace trainscope::cuda {
 namespace {
 
-constexpr const char* kInstead = "; --executor sim simulates the same run";
-
 template <typename Function>
 Function* find(void* library, const char* name) {
   return reinterpret_cast<Function*>(platform::function_in(library, name));
@@ -48,17 +46,16 @@ OpenDevice open_device(const std::filesystem::path& folder, int number) {
   const std::filesystem::path file = folder / kPluginFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
-    throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + remedy(folder) +
-                       kInstead);
+    throw MissingError("the plug-in for GPUs, " + file.string() + absence(folder) + remedy(folder));
   std::string why_not;
   void* library = platform::load_library(file, why_not);
-  if (!library) throw MissingError("the plug-in for GPUs does not load: " + why_not + kInstead);
+  if (!library) throw MissingError("the plug-in for GPUs does not load: " + why_not);
   const auto version = find<decltype(trainscope_cuda_version)>(library, "trainscope_cuda_version");
   const auto open = find<decltype(trainscope_cuda_open)>(library, "trainscope_cuda_open");
   const auto close = find<decltype(trainscope_cuda_close)>(library, "trainscope_cuda_close");
   if (!version || !open || !close || version() != kPluginVersion)
     throw MissingError("the plug-in for GPUs, " + file.string() +
-                       ", is of another version of Trainscope: " + remedy(folder) + kInstead);
+                       ", is of another version of Trainscope: " + remedy(folder));
   std::array<char, 1000> why{};
   DeviceCalls* device = open(number, why.data(), why.size());
   if (!device) throw MissingError(why.data());

@@ -17,8 +17,8 @@ inline constexpr const char* kPluginFile = "libtrainscope_cuda.so";
 bool can_have_plugin();
 
 // The device of that number. `folder`: where the plug-in is looked for (plugin_folder). Throws
-// MissingError of one sentence: the plug-in is not there or of another version, there is no driver,
-// no GPU, or one that is too old.
+// MissingError with the reason alone, for the caller to say what to do instead (own_device.h): the
+// plug-in is not there or of another version, there is no driver, no GPU, or one that is too old.
 OpenDevice open_device(const std::filesystem::path& folder, int number = 0);
 
 // Where the plug-in of the program that runs is: beside it, as it is built; lib/trainscope beside

@@ -12,11 +12,12 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "cuda/emulated_device.h"
-#include "cuda/plugin_loader.h"
+#include "cuda/own_device.h"
 #include "report/json.h"
 #include "report/svg.h"
 #include "report/written.h"
 #include "support/config.h"
+#include "support/skip.h"
 
 using namespace trainscope;
 using test::config_of;
@@ -115,6 +116,14 @@ TEST_CASE("without a plug-in, or with a file that is none, one sentence says wha
       Catch::Contains("is of another version of Trainscope") &&
           Catch::Contains("ninja -C " + folder.string() + " trainscope_cuda` builds it"));
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("why there is no GPU is said alone, and what to do instead by who asked") {
+  if (std::filesystem::exists("/dev/nvidia0")) TRAINSCOPE_SKIP("there is a GPU");
+  CHECK_THROWS_WITH(cuda::open_device(cuda::plugin_folder()), !Catch::Contains("--executor sim"));
+  CHECK_THROWS_WITH(cuda::open_own_device("do something else"),
+                    Catch::EndsWith("; do something else") && !Catch::Contains("--executor sim"));
+  CHECK_THROWS_AS(cuda::open_own_device(cuda::kSimulateInstead), MissingError);
 }
 
 TEST_CASE("a recording opens again as measured, with device, driver, toolkit, commit and date") {

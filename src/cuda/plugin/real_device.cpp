@@ -33,21 +33,18 @@ void require_driver() {
   int driver = 0, runtime = 0;
   cudaRuntimeGetVersion(&runtime);
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
-    throw MissingError(
-        "there is no NVIDIA driver for a GPU here (libcuda.so.1); --executor sim simulates the "
-        "same run");
+    throw MissingError("there is no NVIDIA driver for a GPU here (libcuda.so.1)");
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaErrorInsufficientDriver)
     throw MissingError("the NVIDIA driver is for CUDA " + version_words(driver) +
                        ", and this program was built for " + version_words(runtime) +
-                       "; install a newer driver, or simulate with --executor sim");
+                       "; install a newer driver");
   if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0)) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     throw MissingError(std::string("the NVIDIA driver shows no GPU") +
                        (visible ? " where CUDA_VISIBLE_DEVICES is \"" : "") +
-                       (visible ? visible + std::string("\"") : "") +
-                       "; --executor sim simulates the same run");
+                       (visible ? visible + std::string("\"") : ""));
   }
   TRAINSCOPE_CUDA(status);
 }
@@ -79,8 +76,7 @@ DeviceFacts facts_of(int number) {
   if (facts.capability < kOldest)
     throw MissingError(facts.name + " has compute capability " + std::to_string(properties.major) +
                        "." + std::to_string(properties.minor) +
-                       ", and the kernels need 7.5 or newer; --executor sim simulates the same "
-                       "run");
+                       ", and the kernels need 7.5 or newer");
   return facts;
 }
 

@@ -14,8 +14,7 @@ std::filesystem::path plugin_folder() {
 }
 
 OpenDevice open_device(const std::filesystem::path&, int) {
-  throw MissingError(
-      "Trainscope runs on GPUs under Linux only; --executor sim simulates the same run");
+  throw MissingError("Trainscope runs on GPUs under Linux only");
 }
 
 }  // namespace trainscope::cuda
