@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/measured_files.h"
 #include "cli/table.h"
 #include "cuda/calibration/machine_files.h"
 #include "cuda/nvml.h"
@@ -74,11 +75,12 @@ bool keep_if_read(const Places& places) try {
   machine::load_machine(places.machine.string());
   return true;
 } catch (const InputError& error) {
-  for (const fs::path& file : {places.gpu, places.machine})
-    fs::rename(file, file.string() + ".refused");
-  std::cerr << "trainscope: what was measured makes no machine: " << error.what()
-            << "; both files are kept under names that end in .refused; measure again on an idle "
-               "GPU, or mend them and take the ending off\n";
+  const std::string fault = rename_with({places.gpu, places.machine}, ".refused");
+  std::cerr << "trainscope: what was measured makes no machine: " << error.what() << "; "
+            << (fault.empty() ? "both files are kept under names that end in .refused; measure "
+                                "again on an idle GPU, or mend them and take the ending off"
+                              : fault)
+            << "\n";
   return false;
 }
 
@@ -133,7 +135,8 @@ int calibrate_command(const CalibrateOptions& options) {
                         keep(so_far);
                       });
   write(calibration, places);
-  for (const fs::path& file : {parts.gpu, parts.machine}) fs::remove(file);
+  if (const std::string fault = remove_parts({parts.gpu, parts.machine}); !fault.empty())
+    std::cerr << "trainscope: " << fault << "\n";
   if (options.json) {
     std::cout << report::calibration_json(calibration) << "\n";
   } else {

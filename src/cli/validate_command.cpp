@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/measured_files.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cuda/calibration/machine_files.h"
@@ -171,7 +172,8 @@ int validate_measured(const ValidateOptions& options) {
                                      write_file(part, analysis::validation_page(so_far));
                                    });
   write_file(page, analysis::validation_page(validation));
-  std::filesystem::remove(part);
+  if (const std::string fault = remove_parts({part}); !fault.empty())
+    std::cerr << "trainscope: " << fault << "\n";
   if (options.json) {
     std::cout << report::measured_validation_json(validation) << "\n";
   } else {
