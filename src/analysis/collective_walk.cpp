@@ -4,11 +4,10 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 #include "analysis/collectives.h"
-#include "base/text.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -17,24 +16,17 @@ using program::CollectiveKind;
 using trace::LaneKind;
 using trace::Span;
 
-CollectiveKind kind_of(std::string_view kernel) {
-  if (contains(kernel, "AllReduce")) return CollectiveKind::kAllReduce;
-  if (contains(kernel, "AllGather")) return CollectiveKind::kAllGather;
-  if (contains(kernel, "ReduceScatter")) return CollectiveKind::kReduceScatter;
-  return contains(kernel, "Broadcast") ? CollectiveKind::kBroadcast : CollectiveKind::kReduce;
-}
-
 WalkedCollective collective_of(const trace::Trace& trace, trace::SpanId id,
                                const trace::CollectiveDetail& detail) {
   const Span& span = trace.spans()[id];
-  const std::string& name = trace.name(span);
+  const std::optional<trace::CollectiveKind> kind = trace::kind_of(detail.operation);
   WalkedCollective one;
   one.start = span.start;
   one.end = span.end();
   one.span = id;
   one.ranks = detail.group_size;
   one.bytes = bytes_of(detail);
-  one.kind = kind_of(name);
+  one.kind = kind ? traffic_of(*kind) : CollectiveKind::kReduce;
   CollectiveWay way = way_of(trace, span);
   one.algorithm = way.algorithm.empty() ? "ring" : std::move(way.algorithm);
   one.protocol = std::move(way.protocol);

@@ -66,22 +66,6 @@ class Calls {
   std::map<std::pair<trace::LaneId, Nanos>, Nanos> begun_;  // operators, by a call's lane and end
 };
 
-// As PyTorch's profiler names them; variants of one kind share its name ("_allgather_base",
-// "allreduce_coalesced"). In an all-to-all a rank sends as many of its bytes as in an all-gather,
-// all but its own part (nccl-tests: doc/PERFORMANCE.md).
-std::optional<CollectiveKind> kind_of(std::string_view operation) {
-  const auto has = [&](std::string_view name) {
-    return operation.find(name) != std::string_view::npos;
-  };
-  if (has("allreduce")) return CollectiveKind::kAllReduce;
-  if (has("allgather") || has("all_to_all") || has("alltoall")) return CollectiveKind::kAllGather;
-  if (has("reduce_scatter")) return CollectiveKind::kReduceScatter;
-  if (has("broadcast")) return CollectiveKind::kBroadcast;
-  if (has("reduce")) return CollectiveKind::kReduce;
-  if (has("send") || has("recv")) return CollectiveKind::kSendReceive;
-  return std::nullopt;
-}
-
 // Bytes of an element, by PyTorch's name of the type (c10/core/ScalarType.h); 0: not known.
 std::int64_t size_of(std::string_view type) {
   constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
@@ -181,16 +165,17 @@ struct Moved {
 std::optional<Moved> moved_by(const trace::CollectiveDetail& collective, const CollectiveWay& way) {
   const bool is_barrier = collective.operation.find("barrier") != std::string::npos;
   if (collective.group_size == 1 || is_barrier) return Moved{};  // nothing to move
-  const std::optional<CollectiveKind> kind = kind_of(collective.operation);
+  const std::optional<trace::CollectiveKind> told = trace::kind_of(collective.operation);
   const auto element = static_cast<double>(size_of(collective.type));
-  if (!kind || element == 0 || collective.group_size < 1) return std::nullopt;
+  if (!told || element == 0 || collective.group_size < 1) return std::nullopt;
+  const CollectiveKind kind = traffic_of(*told);
   const double bytes =
       element * static_cast<double>(std::max(collective.elements_in, collective.elements_out));
-  Moved moved{bytes, bytes * sim::bus_factor(*kind, collective.group_size), 0};
+  Moved moved{bytes, bytes * sim::bus_factor(kind, collective.group_size), 0};
   // Of a receive it is the other rank that sends.
-  if (*kind != CollectiveKind::kSendReceive ||
+  if (kind != CollectiveKind::kSendReceive ||
       collective.operation.find("send") != std::string::npos)
-    moved.sent = bytes * sim::wire_factor(algorithm_of(way), *kind, collective.group_size);
+    moved.sent = bytes * sim::wire_factor(algorithm_of(way), kind, collective.group_size);
   return moved;
 }
 
@@ -216,6 +201,25 @@ class Sent {
 };
 
 }  // namespace
+
+CollectiveKind traffic_of(trace::CollectiveKind kind) {
+  switch (kind) {
+    case trace::CollectiveKind::kAllReduce:
+      return CollectiveKind::kAllReduce;
+    case trace::CollectiveKind::kAllGather:
+    case trace::CollectiveKind::kAllToAll:
+      return CollectiveKind::kAllGather;
+    case trace::CollectiveKind::kReduceScatter:
+      return CollectiveKind::kReduceScatter;
+    case trace::CollectiveKind::kBroadcast:
+      return CollectiveKind::kBroadcast;
+    case trace::CollectiveKind::kReduce:
+      return CollectiveKind::kReduce;
+    case trace::CollectiveKind::kSendReceive:
+      break;
+  }
+  return CollectiveKind::kSendReceive;
+}
 
 CollectiveWay way_of(const trace::Trace& trace, const Span& span) {
   const auto* detail = trace::collective_of(trace, span);

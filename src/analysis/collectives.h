@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/measured.h"
+#include "trace/collective_kind.h"
 
 namespace trainscope::analysis {
 
@@ -31,6 +32,10 @@ struct CollectiveTimes {
   int count = 0;           // of collectives
 };
 CollectiveTimes collective_times(const Measured& measured);
+
+// Whose traffic a collective has. In an all-to-all a rank sends as many of its bytes as in an
+// all-gather, all but its own part (nccl-tests: doc/PERFORMANCE.md).
+program::CollectiveKind traffic_of(trace::CollectiveKind kind);
 
 // How a collective is carried out; empty: not told.
 struct CollectiveWay {

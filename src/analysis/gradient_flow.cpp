@@ -12,6 +12,7 @@
 #include "analysis/collectives.h"
 #include "analysis/step_marks.h"
 #include "base/text.h"
+#include "trace/collective_kind.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -162,7 +163,8 @@ bool is_all_reduce(const trace::Trace& trace, const Span& span) {
     return false;
   const trace::Detail* detail = trace.detail(span);
   const auto* told = detail ? std::get_if<trace::CollectiveDetail>(detail) : nullptr;
-  return (told && told->operation == "allreduce") || contains(trace.name(span), "AllReduce");
+  const auto kind = told ? trace::kind_of(told->operation) : std::nullopt;
+  return kind ? kind == trace::CollectiveKind::kAllReduce : contains(trace.name(span), "AllReduce");
 }
 
 // Where the first all-reduce ran; null: there is none.

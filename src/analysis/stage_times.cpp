@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/collective_kind.h"
 #include "trace/same_collectives.h"
 
 namespace trainscope::analysis {
@@ -168,7 +169,7 @@ class Cells {
 
   void sum(const trace::Trace& trace, const Span& span) {
     const trace::CollectiveDetail* one = trace::collective_of(trace, span);
-    if (!one || one->operation != "allreduce") return;
+    if (!one || trace::kind_of(one->operation) != trace::CollectiveKind::kAllReduce) return;
     const auto key = launched_.find(span.correlation);
     if (key != launched_.end()) sums_[key->second].push_back({span.start, span.end()});
   }

@@ -9,6 +9,7 @@
 
 #include "analysis/by_correlation.h"
 #include "analysis/step_mark.h"
+#include "trace/collective_kind.h"
 #include "trace/same_collectives.h"
 
 namespace trainscope::analysis {
@@ -76,7 +77,7 @@ void extend(std::optional<Interval>& interval, const Span& span) {
 
 bool is_all_reduce(const trace::Trace& trace, const Span& span) {
   const trace::CollectiveDetail* one = trace::collective_of(trace, span);
-  return one && one->operation.find("allreduce") != std::string::npos;
+  return one && trace::kind_of(one->operation) == trace::CollectiveKind::kAllReduce;
 }
 
 class Visits {

@@ -1,5 +1,6 @@
 #include "trace/chrome_shown.h"
 
+#include "trace/api_name.h"
 #include "trace/chrome_layout.h"
 
 namespace trainscope::trace::chrome {
@@ -12,11 +13,6 @@ EventKind kind_on_device(Category category) {
   if (category == Category::kSync) return EventKind::kSync;
   if (category == Category::kAnnotation) return EventKind::kGpuAnnotation;
   return EventKind::kOwn;
-}
-
-bool is_api_name(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("hip") ||
-         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
 }
 
 EventKind kind_on_host(Category category, std::string_view name) {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/units.h"
+#include "trace/api_name.h"
+#include "trace/collective_kind.h"
 #include "trace/same_collectives.h"
 #include "trace/short_name.h"
 
@@ -33,13 +35,16 @@ std::string held_label(const Span& span) {
 
 // "all-reduce" of what PyTorch calls "allreduce" or "_allreduce_base".
 std::string_view operation_word(std::string_view operation) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"allreduce", "all-reduce"},
-      {"allgather", "all-gather"},
-      {"reduce_scatter", "reduce-scatter"}};
-  for (const auto& [part, word] : kWords)
-    if (operation.find(part) != operation.npos) return word;
-  return operation;
+  switch (kind_of(operation).value_or(CollectiveKind::kReduce)) {
+    case CollectiveKind::kAllReduce:
+      return "all-reduce";
+    case CollectiveKind::kAllGather:
+      return "all-gather";
+    case CollectiveKind::kReduceScatter:
+      return "reduce-scatter";
+    default:
+      return operation;
+  }
 }
 
 // "all-reduce, ring, LL128": the kernel's name tells neither. Empty where they are not known.
@@ -49,10 +54,6 @@ std::string collective_label(const CollectiveDetail& one) {
   for (const std::string* word : {&one.algorithm, &one.protocol})
     if (!word->empty()) label += ", " + *word;
   return label;
-}
-
-bool is_api_name(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("cu") || name.starts_with("hip");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "trace/collective_kind.h"
+
 namespace trainscope::trace {
 namespace {
 
@@ -112,9 +114,9 @@ const CollectiveDetail* collective_of(const Trace& trace, const Span& span) {
 }
 
 bool ends_together(const std::string& operation) {
-  for (const char* all : {"allreduce", "allgather", "reduce_scatter"})
-    if (operation.find(all) != std::string::npos) return true;
-  return false;
+  const std::optional<CollectiveKind> kind = kind_of(operation);
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
+         kind == CollectiveKind::kReduceScatter;
 }
 
 std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world) {

@@ -36,15 +36,16 @@ class Hand {
   void gradient(Nanos call, Nanos start, Nanos end) {
     kernel(call, start, end, "torch::distributed::reducer::mul_out");
   }
-  void all_reduce(Nanos call, Nanos start, Nanos end, std::int64_t numbers) {
+  void all_reduce(Nanos call, Nanos start, Nanos end, std::int64_t numbers,
+                  const char* operation = "allreduce",
+                  const char* kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL") {
     launch(call, "c10d::allreduce_");
     trace::CollectiveDetail detail;
-    detail.operation = "allreduce";
+    detail.operation = operation;
     detail.type = "Float";
     detail.elements_in = detail.elements_out = numbers;
     detail.group_size = 4;
-    put(comm_, start, end, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", Category::kCollective,
-        trace_.add_detail(detail));
+    put(comm_, start, end, kernel, Category::kCollective, trace_.add_detail(detail));
   }
   GradientFlow flow() const { return gradient_flow(trace_, nullptr); }
 
@@ -178,6 +179,20 @@ TEST_CASE("an all-reduce that no gradient was written for is no bucket") {
   CHECK(flow.backwards[0].buckets.size() == 1);
   CHECK(flow.steps[0].buckets == 200);
   CHECK(flow.steps[0].others == 20);
+}
+
+TEST_CASE("a bucket's sum is one under each of PyTorch's names, and what is told counts") {
+  const auto buckets = [](const char* operation, const char* kernel) {
+    Hand hand;
+    hand.gradient(110, 300, 310);
+    hand.all_reduce(130, 340, 540, 1000, operation, kernel);
+    const GradientFlow flow = hand.flow();
+    return flow.backwards.empty() ? 0 : flow.backwards[0].buckets.size();
+  };
+  for (const char* name : {"allreduce", "_allreduce_base", "allreduce_coalesced"})
+    CHECK(buckets(name, "ncclDevKernel_Generic") == 1);
+  CHECK(buckets("", "ncclDevKernel_AllReduce_Sum_f32_RING_LL") == 1);
+  CHECK(buckets("reduce_scatter", "ncclDevKernel_Generic") == 0);
 }
 
 TEST_CASE("a trace without DistributedDataParallel has no gradient flow") {

@@ -5,7 +5,11 @@
 #include <set>
 
 #include "analysis/run.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
 #include "support/config.h"
+#include "trace/chrome_reader.h"
+#include "trace/chrome_writer.h"
 
 using namespace trainscope;
 using analysis::StageCell;
@@ -122,6 +126,27 @@ TEST_CASE(
     return analysis::value_of(run.metrics, "memory.activations").value();
   };
   CHECK(activations("interleaved_1f1b") > 1.3 * activations("1f1b"));
+}
+
+TEST_CASE("the sums of several pipelines are seen under each of PyTorch's names") {
+  const analysis::Run run = run_of({"pipeline.degree=2"});
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "trace.json";
+  trace::write_chrome_trace(*run.trace, file);
+  std::string text = read_file(file, std::size_t{1} << 30);
+  const auto sums = [&] {
+    std::size_t count = 0;
+    for (const auto& step : analysis::stage_times(*trace::read_chrome_trace(file), 2).steps)
+      count += step.sums.size();
+    return count;
+  };
+  const std::size_t before = sums();
+  CHECK(before > 0);
+  const std::string name = "\"allreduce\"", other = "\"_allreduce_base\"";
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + other.size()))
+    text.replace(at, name.size(), other);
+  write_file(file, text);
+  CHECK(sums() == before);
 }
 
 TEST_CASE("a step is found by the time, and what is no pipeline has none") {

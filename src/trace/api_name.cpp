@@ -1,0 +1,10 @@
+#include "trace/api_name.h"
+
+namespace trainscope::trace {
+
+bool is_api_name(std::string_view name) {
+  return name.starts_with("cuda") || name.starts_with("hip") ||
+         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
+}
+
+}  // namespace trainscope::trace
