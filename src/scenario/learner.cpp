@@ -41,6 +41,15 @@ Json json_of(const Choice& choice) {
   return Json::parse(write_answers(answers));
 }
 
+// Kept for whoever can read it: what is written next is written anew.
+fs::path put_aside(const fs::path& file) {
+  fs::path bad = file;
+  bad += ".bad";
+  std::error_code ignored;
+  fs::rename(file, bad, ignored);
+  return bad;
+}
+
 // Nothing where it says no choice, or one with knobs that there are no more.
 std::optional<Choice> choice_of(const Json& json, const std::string& file) try {
   const Answers answers = parse_answers(json.dump(), file);
@@ -77,8 +86,12 @@ LearnerFile read_learner(const std::string& text, const std::string& file) try {
   LearnerFile learner;
   for (const auto& [id, record] : json.at("lessons").items())
     learner.records[id] = record_of(record);
-  for (const Json& one : json.value("missed", Json::array()))
-    if (const auto choice = choice_of(one, file)) learner.missed.push_back(*choice);
+  for (const Json& one : json.value("missed", Json::array())) {
+    if (const auto choice = choice_of(one, file))
+      learner.missed.push_back(*choice);
+    else
+      ++learner.left_out;
+  }
   return learner;
 } catch (const Json::exception&) {
   throw InputError(file + ": is damaged, so earlier progress is not shown; answers/ still has it");
@@ -103,9 +116,18 @@ void Learner::read() {
     kept_ = read_learner(read_file(file, kLargest), file.string());
   } catch (const InputError& error) {
     fault_ = error.what();
-    // Kept for whoever can read it: the next lesson writes the file anew.
-    fs::rename(file, folder_ / "learner.json.bad", ignored);
+    put_aside(file);
+    return;
   }
+  if (kept_.left_out == 0 || std::exchange(left_out_, true)) return;
+  // The rest is good, and stays.
+  fs::path bad = file;
+  bad += ".bad";
+  fs::copy_file(file, bad, fs::copy_options::overwrite_existing, ignored);
+  fault_ = fmt::format(
+      "{}: {} of the questions to be asked again cannot be read and will not be asked; {} still "
+      "has them",
+      file.string(), kept_.left_out, bad.filename().string());
 }
 
 // Another window of the same learner may have written since: what it knows of other lessons stays.
@@ -126,15 +148,28 @@ void Learner::keep(const Answers& answers, const LessonRecord& record,
                    const std::vector<JudgedChoice>& decided) {
   take_over_file();
   for (const JudgedChoice& one : decided) take(kept_.missed, one);
-  const auto before = kept_.records.find(answers.lesson);
-  const bool later = before != kept_.records.end() && before->second.finished && !record.finished;
-  if (!later) kept_.records[answers.lesson] = record;
+  const bool later = is_later(answers.lesson, record);
+  const bool is_new = !kept_.records.contains(answers.lesson);
+  if (!later || is_new) kept_.records[answers.lesson] = record;
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::create_directories(folder_ / "answers", ignored);
   write_file(answers_file(folder_, answers.lesson, later), write_answers(answers));
   if (!later) fs::remove(answers_file(folder_, answers.lesson, true), ignored);
-  if (!later || !decided.empty()) write();
+  if (!later || is_new || !decided.empty()) write();
+}
+
+// One that another attempt must not be written over by. What is on disk decides: the record may be
+// lost, and the answers still there.
+bool Learner::is_later(const std::string& lesson, const LessonRecord& record) const {
+  if (record.finished) return false;
+  const auto before = kept_.records.find(lesson);
+  const bool is_known = before != kept_.records.end();
+  if (is_known && before->second.finished) return true;
+  std::error_code ignored;
+  return !folder_.empty() &&
+         (fs::exists(answers_file(folder_, lesson, true), ignored) ||
+          (!is_known && fs::exists(answers_file(folder_, lesson, false), ignored)));
 }
 
 void Learner::keep(const JudgedChoice& asked_again) {
@@ -143,24 +178,28 @@ void Learner::keep(const JudgedChoice& asked_again) {
   if (!folder_.empty()) write();
 }
 
-std::optional<Answers> Learner::attempt(const std::string& lesson, bool unfinished) const {
+std::optional<Answers> Learner::attempt(const std::string& lesson, bool unfinished) {
   const fs::path file = answers_file(folder_, lesson, unfinished);
   std::error_code ignored;
   if (folder_.empty() || !fs::exists(file, ignored)) return std::nullopt;
   try {
     return load_answers(file);
-  } catch (const InputError&) {
+  } catch (const InputError& error) {
+    fault_ =
+        fmt::format("Your answers to {} cannot be read, so they are not shown; {} has them: {}",
+                    lesson, put_aside(file).string(), error.what());
     return std::nullopt;
   }
 }
 
-std::optional<Answers> Learner::under_way(const std::string& lesson) const {
+std::optional<Answers> Learner::under_way(const std::string& lesson) {
+  if (auto later = attempt(lesson, true)) return later;
   const auto record = kept_.records.find(lesson);
-  if (record == kept_.records.end()) return std::nullopt;
-  return attempt(lesson, record->second.finished);
+  if (record == kept_.records.end() || record->second.finished) return std::nullopt;
+  return attempt(lesson, false);
 }
 
-std::optional<Answers> Learner::finished(const std::string& lesson) const {
+std::optional<Answers> Learner::finished(const std::string& lesson) {
   const auto record = kept_.records.find(lesson);
   if (record == kept_.records.end() || !record->second.finished) return std::nullopt;
   return attempt(lesson, false);

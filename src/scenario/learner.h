@@ -6,12 +6,16 @@
 //                                        "steps": [{"id": "predict", "option": 1}]}]}
 //                           each that was missed as an answers file of one step; there may be none
 //   answers/sdpa.json       the last attempt that was finished, or the first one under way
-//   answers/sdpa.unfinished.json   a later attempt, until it is finished
+//   answers/sdpa.unfinished.json   a later attempt, until it is finished; also one that was begun
+//                           where answers/sdpa.json is there and learner.json says nothing of it
+//
+// What cannot be read is kept beside it under the name with .bad at its end.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenario/answers.h"
@@ -24,6 +28,7 @@ namespace trainscope::scenario {
 struct LearnerFile {
   Records records;
   Choices missed;
+  int left_out = 0;  // that were missed and cannot be read
 };
 
 class Learner {
@@ -45,23 +50,27 @@ class Learner {
 
   // The attempt at a lesson that was begun and not finished; nothing where there is none, or where
   // it cannot be read.
-  std::optional<Answers> under_way(const std::string& lesson) const;
+  std::optional<Answers> under_way(const std::string& lesson);
   // The one that was finished last; nothing in the same cases.
-  std::optional<Answers> finished(const std::string& lesson) const;
+  std::optional<Answers> finished(const std::string& lesson);
   // Where the answers to a lesson are; empty: nowhere.
   std::filesystem::path file_of(const std::string& lesson) const;
   // A sentence about what could not be read; empty: all could.
   const std::string& fault() const { return fault_; }
+  // The same, once.
+  std::string take_fault() { return std::exchange(fault_, {}); }
 
  private:
   void read();
   void take_over_file();
   void write() const;
-  std::optional<Answers> attempt(const std::string& lesson, bool unfinished) const;
+  bool is_later(const std::string& lesson, const LessonRecord& record) const;
+  std::optional<Answers> attempt(const std::string& lesson, bool unfinished);
 
   std::filesystem::path folder_;
   LearnerFile kept_;
   std::string fault_;
+  bool left_out_ = false;  // something that was missed; it is told once
 };
 
 // Where a student's is kept within a folder that several share, by the name; nobody's: in that

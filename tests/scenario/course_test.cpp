@@ -199,6 +199,50 @@ TEST_CASE("records that cannot be read are put aside, not written over") {
   }
 }
 
+TEST_CASE("what a lost record says nothing of is not written over before it is finished anew") {
+  const TemporaryFolder folder;
+  const auto finished = folder.path() / "answers" / "sdpa.json";
+  const auto again = folder.path() / "answers" / "sdpa.unfinished.json";
+  Learner(folder.path()).keep(answers_to("sdpa"), {true, 4, 4, false});
+  const std::string before = read_file(finished, 1 << 20);
+  write_file(folder.path() / "learner.json", "{");
+  Answers other = answers_to("sdpa");
+  other.at("predict").answer.option = 0;
+  {
+    Learner learner(folder.path());
+    CHECK_FALSE(learner.fault().empty());
+    CHECK_FALSE(learner.under_way("sdpa"));
+    learner.keep(other, {false, 0, 4, false});
+    learner.keep(other, {false, 0, 4, false});
+    CHECK(read_file(finished, 1 << 20) == before);
+    CHECK(std::filesystem::exists(again));
+  }
+  Learner learner(folder.path());
+  CHECK(learner.fault().empty());
+  REQUIRE(learner.under_way("sdpa"));
+  CHECK(learner.under_way("sdpa")->find("predict")->answer.option == 0);
+  learner.keep(other, {true, 2, 4, false});
+  CHECK(load_answers(finished).find("predict")->answer.option == 0);
+  CHECK_FALSE(std::filesystem::exists(again));
+  CHECK(learner.records().at("sdpa").points == 2);
+}
+
+TEST_CASE("answers that cannot be read are put aside, with a sentence, not written over") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "answers" / "sdpa.json";
+  Learner(folder.path()).keep(answers_to("sdpa"), {false, 0, 4, false});
+  write_file(file, "{\"format\": 1,");
+  Learner learner(folder.path());
+  CHECK(learner.fault().empty());
+  CHECK_FALSE(learner.under_way("sdpa"));
+  CHECK_THAT(learner.fault(), Catch::Contains("sdpa.json.bad has them"));
+  CHECK_FALSE(learner.take_fault().empty());
+  CHECK(learner.fault().empty());
+  learner.keep(answers_to("sdpa"), {false, 0, 4, false});
+  CHECK(read_file(file.string() + ".bad", 1 << 20) == "{\"format\": 1,");
+  CHECK(load_answers(file).find("predict"));
+}
+
 TEST_CASE("a folder that cannot be written keeps the progress of the session") {
   Learner learner("/proc/no/such/place");
   CHECK_THROWS_AS(learner.keep(answers_to("sdpa"), {true, 1, 1, false}), InputError);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/files.h"
 #include "base/temporary_folder.h"
 #include "scenario/learner.h"
 #include "scenario/progress.h"
@@ -208,4 +209,23 @@ TEST_CASE("of what was missed an entry that cannot be read is left out, and the 
     INFO(no_list);
     CHECK(missed_in(no_list).empty());
   }
+}
+
+TEST_CASE("questions to be asked again that cannot be read are kept beside, with a sentence") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "learner.json";
+  const std::string text =
+      R"({"format": 1, "lessons": {}, "missed": [{"format": 1, "lesson": "sdpa", "knobs": {},
+          "steps": [{"id": "predict", "option": 2}]}, {"format": 7}]})";
+  std::filesystem::create_directories(folder.path());
+  write_file(file, text);
+  Learner learner(folder.path());
+  CHECK(learner.missed() == Choices{choice("sdpa", "predict", 1)});
+  CHECK_THAT(learner.take_fault(), Catch::Contains("1 of the questions to be asked again") &&
+                                       Catch::Contains("learner.json.bad still has them"));
+  learner.keep(answers_to("launch-bound"), {true, 1, 1, false});
+  CHECK(learner.fault().empty());
+  CHECK(read_file(file.string() + ".bad", 1 << 20) == text);
+  CHECK(Learner(folder.path()).fault().empty());
+  CHECK(Learner(folder.path()).missed() == Choices{choice("sdpa", "predict", 1)});
 }

@@ -18,6 +18,7 @@ class LearnerRecord {
 
   // At first nothing is kept on disk.
   const scenario::Learner& learner() const { return learner_; }
+  scenario::Learner& learner() { return learner_; }
   void keep_in(std::filesystem::path folder);
 
   // Another attempt is open.

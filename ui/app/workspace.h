@@ -222,6 +222,7 @@ class Workspace {
   void resume(const scenario::Answers& answers, std::optional<std::size_t> at = {});
   // What was missed in other lessons so far.
   void prepare_revisit();
+  void tell_unread_answers();
   void begin_revisit();
 
   Screen screen_ = Screen::kShelf;

@@ -18,6 +18,7 @@ namespace trainscope::ui {
 void Workspace::open_lesson(scenario::Lesson lesson) {
   show_lesson(std::move(lesson));
   const auto answers = record.learner().under_way(lesson_->lesson.id);
+  tell_unread_answers();
   if (record.is_of_this(answers, opened_with())) resume(*answers);
 }
 
@@ -156,13 +157,18 @@ void Workspace::note_task() {
 
 void Workspace::keep_learner_in(std::filesystem::path folder) {
   record.keep_in(std::move(folder));
-  if (!record.learner().fault().empty()) notice = record.learner().fault();
+  tell_unread_answers();
+}
+
+void Workspace::tell_unread_answers() {
+  if (std::string fault = record.learner().take_fault(); !fault.empty()) notice = std::move(fault);
 }
 
 void Workspace::keep_answers() {
   if (!lesson_) return;
   try {
     record.keep(*lesson_, opened_with(), present.on);
+    tell_unread_answers();
   } catch (const Error& error) {
     notice = std::string("Your answers could not be kept: ") + error.what();
   }

@@ -56,6 +56,7 @@ void Workspace::open_lesson_at(Lesson lesson, const scenario::Link& link) {
       notice = lesson_->lesson.say(
           "You have finished this lesson. Your answers are shown as you gave them, and stay so.");
   }
+  tell_unread_answers();
   resume(own.value_or(scenario::Answers()), step);
   linked_ = link.knobs;
 }
