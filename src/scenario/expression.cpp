@@ -90,8 +90,6 @@ Quantity truth(bool value) {
   return {value ? 1.0 : 0.0, kTruth};
 }
 
-Quantity evaluate(const Node& node, const Sides& sides);
-
 Quantity least_or_most(const Node& node, const Sides& sides) {
   Quantity best = evaluate(*node.arguments[0], sides);
   for (std::size_t i = 1; i < node.arguments.size(); ++i) {
@@ -116,6 +114,8 @@ Quantity evaluate_two(const Node& node, const Sides& sides) {
   return truth(compares(node.name, a.value, b.value));
 }
 
+}  // namespace
+
 Quantity evaluate(const Node& node, const Sides& sides) {
   switch (node.kind) {
     case Node::Kind::kNumber:
@@ -134,8 +134,6 @@ Quantity evaluate(const Node& node, const Sides& sides) {
   if (node.name == "abs") return {std::abs(a.value), a.unit};
   return {-a.value, a.unit};
 }
-
-}  // namespace
 
 Expression Expression::parse(std::string_view text) {
   Expression expression;

@@ -27,4 +27,7 @@ bool is_comparison(std::string_view name);
 
 std::shared_ptr<const Expression::Node> parse_expression(std::string_view text);
 
+// Of a part of a tree; throws as Expression::evaluate().
+Quantity evaluate(const Expression::Node& node, const Sides& sides);
+
 }  // namespace trainscope::scenario

@@ -261,7 +261,7 @@ TEST_CASE("a panel that a lecturer opens is looked at, as what a step points at 
   keep_picture(*driver, "room flow by hand");
   CHECK(is_in_front(kGradientFlowPanel));
   CHECK(share_of(kGradientFlowPanel) > 0.45F);
-  driver->app().deck().toggle("compare");
+  driver->app().deck().toggle("difference");
   driver->settle();
   CHECK(is_in_front(kDifferencePanel));
   CHECK(share_of(kDifferencePanel) < 0.45F);

@@ -11,6 +11,7 @@
 #include "ui/app/action_table.h"
 #include "ui/app/handover.h"
 #include "ui/app/moment.h"
+#include "ui/app/room_view.h"
 #include "ui/app/settings.h"
 #include "ui/app/shortcuts.h"
 #include "ui/app/sweeping.h"
@@ -119,9 +120,9 @@ void Application::set_present(bool on) {
   if (!lesson) return;
   const auto& focus = lesson->step().focus;
   if (lesson->progress.revealed() && focus && !focus->panel.empty())
-    show_panel(focus->panel);
+    show_panel(panel_to_show(workspace_, focus->panel));
   else if (on)
-    show_panel("compare");
+    show_panel("difference");
 }
 
 void Application::explore() {

@@ -102,9 +102,10 @@ void arrange_compact_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool le
 
 // To be read from the back of a room: the card, the timelines, where the difference went, or in
 // more than half of the height (`tall`) what the lesson points at.
-void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall) {
+void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall, CardWidth card) {
   ImGuiID below = 0, left = 0;
-  root = split(root, ImGuiDir_Left, size.x * 0.33F, left);
+  constexpr float kShares[] = {0.33F, 0.5F, 0.66F};  // by CardWidth
+  root = split(root, ImGuiDir_Left, size.x * kShares[static_cast<std::size_t>(card)], left);
   dock(kLessonPanel, left);
   constexpr int kLeastLanes = 2;  // stand whole above what is pointed at
   const float spare = size.y - theme.size.gap - timelines_height(theme, kLeastLanes, 2);
@@ -112,9 +113,10 @@ void arrange_present(const Theme& theme, ImGuiID root, ImVec2 size, bool tall) {
       tall ? std::min(size.y * 0.58F, std::max(spare, size.y * 0.4F))
            : height_below(theme, size.y * 0.38F, size.y, static_cast<int>(Present::kLanes));
   dock(kTimelinesPanel, split(root, ImGuiDir_Down, tools, below));
-  for (const char* panel : {kDifferencePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
-                            kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel,
-                            kOperationsPanel, kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel})
+  for (const char* panel :
+       {kDifferencePanel, kComparePanel, kCopyPathPanel, kLossPanel, kLossScalingPanel,
+        kMemoryPanel, kSmArrayPanel, kGradientFlowPanel, kRooflinePanel, kOperationsPanel,
+        kRunsPanel, kSweepPanel, kKnobsPanel, kCodePanel})
     dock(panel, below);
 }
 
@@ -185,8 +187,8 @@ void arrange_in_one(const Theme& theme, ImGuiID root, ImVec2 size, bool beside) 
   for (const char* panel : kAllPanels) dock(panel, root);
 }
 
-void arrange(const Theme& theme, Arrangement arrangement, Room room, bool much, ImGuiID root,
-             ImVec2 size) {
+void arrange(const Theme& theme, Arrangement arrangement, Room room, bool much, CardWidth card,
+             ImGuiID root, ImVec2 size) {
   ImGui::DockBuilderRemoveNode(root);
   ImGui::DockBuilderAddNode(root, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(root, size);
@@ -196,7 +198,7 @@ void arrange(const Theme& theme, Arrangement arrangement, Room room, bool much, 
   else if (arrangement == Arrangement::kSingle)
     arrange_single(theme, root, size, much);
   else if (arrangement == Arrangement::kPresent)
-    arrange_present(theme, root, size, much);
+    arrange_present(theme, root, size, much, card);
   else if (room == Room::kClose)
     arrange_compact_pair(theme, root, size, lesson, much);
   else
@@ -231,7 +233,8 @@ Room room_for_panels(const Theme& theme) {
   return size.x < theme.px(1180) ? Room::kClose : Room::kWide;
 }
 
-void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, bool reset) {
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, CardWidth card,
+                 bool reset) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = theme.size.gap, top = theme.size.top_bar;
   const ImVec2 size{viewport->WorkSize.x - 2 * gap, viewport->WorkSize.y - top - 2 * gap};
@@ -247,7 +250,7 @@ void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool mu
   ImGui::PopStyleVar(2);
   const ImGuiID root = ImGui::GetID("root");
   if (reset || is_taken(arrangement, root) || !ImGui::DockBuilderGetNode(root))
-    arrange(theme, arrangement, room, much, root, size);
+    arrange(theme, arrangement, room, much, card, root, size);
   ImGui::PushStyleColor(ImGuiCol_DockingEmptyBg, static_cast<ImU32>(theme.ground));
   // Between panels one sees the ground; a line shows where one may drag.
   // (ImGui takes the colours of its separators between docks from these.)

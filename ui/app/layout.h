@@ -67,9 +67,14 @@ Room room_for_panels(const Theme& theme);
 enum class Arrangement : std::uint8_t { kLesson, kPair, kSingle, kPresent };
 Arrangement arrangement_of(const Workspace& workspace);
 
+// In front of a room: a question's options take the timelines' place while they are voted on, as
+// far as they need it.
+enum class CardWidth : std::uint8_t { kUsual, kWide, kWidest };
+
 // The room below the top bar, with panels docked in it. `reset` puts every panel back in its place.
 // Where there is much to show below the timelines (`much`) that place is given more height; of one
 // run, where it is high already, the whole width.
-void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, bool reset);
+void dock_panels(const Theme& theme, Arrangement arrangement, Room room, bool much, CardWidth card,
+                 bool reset);
 
 }  // namespace trainscope::ui

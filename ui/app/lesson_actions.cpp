@@ -101,7 +101,7 @@ void add_present(std::vector<Binding>& table) {
        [](Application& app) {
          const Reveal next = next_reveal(app.workspace());
          // A cause is revealed where it is seen.
-         if (next == Reveal::kCause) app.deck().open_by_hand("compare");
+         if (next == Reveal::kCause) app.deck().open_by_hand("difference");
          if (next == Reveal::kSpan) return app.show_me();
          reveal_next(app.workspace());
        }});

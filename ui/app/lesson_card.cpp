@@ -8,6 +8,7 @@
 
 #include "analysis/lesson_sheet.h"
 #include "base/error.h"
+#include "scenario/goal_words.h"
 #include "scenario/machine_caveat.h"
 #include "scenario/task_knobs.h"
 
@@ -185,6 +186,9 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
   if (!wanted || !workspace.lesson()->progress.revealed()) return;
   card.goal_reached = is_true(*wanted, workspace.current_sides());
   card.goal = lesson.say(card.goal_reached ? "Reached." : "Not there yet.");
+  for (const std::string& line :
+       scenario::goal_words(lesson, *wanted, workspace.lesson_sides(), workspace.current_sides()))
+    card.goal_words += (card.goal_words.empty() ? "" : "\n\n") + line;
   if (!card.goal_reached) return;
   const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
   if (others.empty()) {

@@ -54,6 +54,7 @@ struct LessonCard {
   std::string hint;              // Markdown
   std::string explain;           // Markdown; empty until it may be seen
   std::string goal;              // "done" or what is to be reached; empty: none
+  std::string goal_words;        // Markdown: what is asked for, and what the runs have of it
   bool goal_reached = false;
   std::string error;                   // a fault of the lesson, as a sentence
   std::optional<LessonEnding> ending;  // why figures are missing that no fault of it leaves out

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ui/app/chosen_panel.h"
+#include "ui/app/room_view.h"
 #include "ui/app/step_guide.h"
 #include "ui/app/sweeping.h"
 #include "ui/panels/code.h"
@@ -31,6 +32,7 @@ constexpr NamedPanel kPanels[] = {
     {"knobs", &PanelsOpen::knobs, kKnobsPanel, nullptr},
     {"code", &PanelsOpen::code, kCodePanel, kSingleCodePanel},
     {"compare", &PanelsOpen::compare, kComparePanel, kSummaryPanel},
+    {"difference", &PanelsOpen::compare, kDifferencePanel, nullptr},  // of a room
     {"copy-path", &PanelsOpen::copy_path, kCopyPathPanel, kSingleCopyPathPanel},
     {"loss", &PanelsOpen::loss, kLossPanel, kSingleLossPanel},
     {"loss-scaling", &PanelsOpen::loss_scaling, kLossScalingPanel, kSingleLossScalingPanel},
@@ -65,8 +67,8 @@ const char* window_of(const NamedPanel& panel, const Workspace& workspace) {
     return kDetailsPanel;
   if (panel.pair == kCodePanel && workspace.sides().size() == 2 && all_imported(workspace))
     return kPairDetailsPanel;
-  if (panel.pair == kComparePanel && arrangement_of(workspace) == Arrangement::kPresent)
-    return kDifferencePanel;
+  if (panel.pair == kDifferencePanel && arrangement_of(workspace) != Arrangement::kPresent)
+    return nullptr;
   return arrangement_of(workspace) == Arrangement::kSingle ? panel.single : panel.pair;
 }
 
@@ -89,7 +91,7 @@ bool wants_knobs(const Workspace& workspace) {
 
 bool has_picture(std::string_view panel) {
   return !panel.empty() && panel != "knobs" && panel != "code" && panel != "compare" &&
-         panel != "lesson" && panel != "timeline";
+         panel != "difference" && panel != "lesson" && panel != "timeline";
 }
 
 std::string panel_in_front(const Workspace& workspace) {
@@ -99,7 +101,7 @@ std::string panel_in_front(const Workspace& workspace) {
     const char* window = window_of(panel, workspace);
     if (window && is_in_front(window)) return std::string(panel.name);
   }
-  return "compare";
+  return arrangement_of(workspace) == Arrangement::kPresent ? "difference" : "compare";
 }
 
 namespace {
@@ -200,11 +202,15 @@ void PanelDeck::dock(const PanelContext& context, Arrangement arrangement, Room 
   const bool follows = arrangement == Arrangement::kPresent || arrangement == Arrangement::kSingle;
   std::optional<bool>& wanted = wanted_room_.at(static_cast<std::size_t>(arrangement));
   const bool turned = follows && wanted.value_or(wants) != wants;
-  dock_panels(context.theme, arrangement, room, wants,
-              stale_ || turned || room != room_.value_or(room));
-  if (turned && arrangement == Arrangement::kPresent)
+  const CardWidth card = open_choice(workspace_) ? states.lesson.choice_width : CardWidth::kUsual;
+  const bool resized = arrangement == Arrangement::kPresent && card != card_;
+  dock_panels(context.theme, arrangement, room, wants, card,
+              stale_ || turned || resized || room != room_.value_or(room));
+  const bool moved = (turned || resized) && arrangement == Arrangement::kPresent;
+  if (moved && attention_.asked_panel.empty())
     attention_.asked_panel = opened_by_hand_.empty() ? in_front : opened_by_hand_;
   wanted = wants;
+  card_ = card;
   stale_ = false;
   room_ = room;
 }
@@ -225,6 +231,8 @@ void PanelDeck::draw_for_a_room(const PanelContext& context) {
   if (shown.compare)
     draw_compare(context, states.compare, kDifferencePanel, &shown.compare,
                  ComparePart::kWaterfall);
+  if (shown.compare)
+    draw_compare(context, states.compare, kComparePanel, &shown.compare, ComparePart::kTable);
   if (shown.copy_path)
     draw_copy_path(context, states.copy_path, kCopyPathPanel, kDifferencePanel, &shown.copy_path);
   if (shown.code && !all_imported(workspace_))

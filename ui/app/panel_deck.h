@@ -92,6 +92,7 @@ class PanelDeck {
   bool stale_ = false;
   // What is below the timelines wanted room, by arrangement, when that was last drawn.
   std::array<std::optional<bool>, 4> wanted_room_;
+  CardWidth card_ = CardWidth::kUsual;  // in front of a room, when it was last drawn
   std::optional<Room> room_;
 };
 

@@ -8,6 +8,7 @@
 #include "trace/ranks.h"
 #include "ui/app/comparison.h"
 #include "ui/app/lesson_card.h"
+#include "ui/app/room_view.h"
 #include "ui/app/telling_ranks.h"
 #include "ui/app/workspace.h"
 
@@ -37,11 +38,6 @@ const scenario::Question* open_question(const Workspace& workspace) {
   if (!lesson || workspace.forked() || !lesson->step().question) return nullptr;
   const bool open = !lesson->progress.answer(lesson->progress.step()).committed;
   return open ? &*lesson->step().question : nullptr;
-}
-
-const scenario::Question* open_choice(const Workspace& workspace) {
-  const scenario::Question* question = open_question(workspace);
-  return question && question->kind == scenario::QuestionKind::kChoice ? question : nullptr;
 }
 
 // Causes stand between the two totals of the waterfall.
@@ -314,6 +310,18 @@ void reveal_next(Workspace& workspace) {
       workspace.next_step();
       break;
   }
+}
+
+const scenario::Question* open_choice(const Workspace& workspace) {
+  const scenario::Question* question = open_question(workspace);
+  return question && question->kind == scenario::QuestionKind::kChoice ? question : nullptr;
+}
+
+std::string panel_to_show(const Workspace& workspace, const std::string& panel) {
+  const LessonModel* lesson = workspace.lesson();
+  const bool in_turn = workspace.present.on && lesson && !workspace.forked() &&
+                       lesson->step().kind != scenario::StepKind::kVary;
+  return in_turn && panel == "compare" ? "difference" : panel;
 }
 
 bool can_take_option(const Workspace& workspace, int option) {

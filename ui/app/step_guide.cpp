@@ -6,6 +6,7 @@
 #include "scenario/grade.h"
 #include "ui/app/line_up.h"
 #include "ui/app/panel_deck.h"
+#include "ui/app/room_view.h"
 #include "ui/app/search_range.h"
 #include "ui/app/sweeping.h"
 #include "ui/panels/code_difference.h"
@@ -21,9 +22,9 @@ const scenario::Focus* asked_span(const scenario::Step& step) {
 
 namespace {
 
-// A step that explains a span of the timelines.
+// A step that explains a span of the timelines, or speaks of one again.
 bool explains_span(const scenario::Step& step) {
-  return step.kind == scenario::StepKind::kExplain && step.focus && !step.focus->lane.empty();
+  return step.focus && !step.focus->lane.empty() && !asked_span(step);
 }
 
 // A knob, or a line of the listing.
@@ -75,7 +76,7 @@ void StepGuide::show_panel_of(const scenario::Step& step) {
   light_knob(step, attention_);
   std::string& panel = attention_.asked_panel;
   if (step.focus && !step.focus->panel.empty())
-    panel = step.focus->panel;
+    panel = panel_to_show(workspace_, step.focus->panel);
   else if (wants_knobs(workspace_))
     panel = "knobs";
   else if (workspace_.present.on && names_code(step) &&
@@ -92,7 +93,9 @@ void StepGuide::show_explained_span(const scenario::Focus* focus, std::vector<st
       offset && workspace_.playhead.offset == *offset)
     set_offset(workspace_, 0);
   if (focus) line_up_with(*focus);
-  if (!focus || !show_focus(*focus, workspace_, attention_, true)) {
+  scenario::Focus span = focus ? *focus : scenario::Focus();
+  span.knob.clear();  // which show_panel_of() lights
+  if (!focus || !show_focus(span, workspace_, attention_, true)) {
     if (shown && *shown == destination(timeline)) asked.emplace_back("view.fit");
     return;
   }

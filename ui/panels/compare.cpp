@@ -168,7 +168,8 @@ void draw_part(const Theme& theme, const Workspace& workspace, const ComparePane
   const ImVec2 origin = ImGui::GetWindowPos();
   if (part != ComparePart::kWaterfall) {
     ImGui::SetCursorPos({inset * 0.5F, inset * 0.8F});
-    if (both || !workspace.lesson())
+    // Nor before a room has heard of its predictions.
+    if ((both && !owes_verdict(workspace)) || !workspace.lesson())
       draw_table(theme, panel.comparison, left);
     else
       draw_table(theme, unknown_comparison(workspace.lesson()->lesson), left);

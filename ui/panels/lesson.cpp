@@ -10,6 +10,7 @@
 
 #include "ui/app/action_list.h"
 #include "ui/app/lesson_card.h"
+#include "ui/app/room_view.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/lesson_buttons.h"
 #include "ui/panels/markdown.h"
@@ -47,6 +48,24 @@ void bring_news_into_sight(const PanelContext& context, LessonPanel& panel) {
                                    ImGui::GetScrollY(), ImGui::GetWindowHeight()));
 }
 
+// A room votes on what it sees: options that end below the card take more width, then less room
+// between them.
+void widen_for_choice(const PanelContext& context, LessonPanel& panel) {
+  const float bottom = ImGui::GetCursorPosY();
+  if (panel.choice_frames > 0) {
+    --panel.choice_frames;
+    return context.ask("animate");
+  }
+  if (panel.tight || bottom <= panel.room) return;
+  constexpr int kUntilDocked = 3;
+  if (panel.choice_width == CardWidth::kWidest)
+    panel.tight = true;
+  else
+    panel.choice_width = static_cast<CardWidth>(static_cast<int>(panel.choice_width) + 1);
+  panel.choice_frames = kUntilDocked;
+  context.ask("animate");
+}
+
 // Returns where the option stands that was taken; a room follows what is counted.
 float draw_choice(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
   LessonModel& model = *context.workspace.lesson();
@@ -59,11 +78,11 @@ float draw_choice(const PanelContext& context, LessonPanel& panel, const Questio
   };
   float taken = ImGui::GetCursorPosY();
   panel.hands.resize(card.options.size(), -1);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(panel.tight ? 4 : 8)));
   for (const OptionCard& option : card.options) {
     const float top = ImGui::GetCursorPosY();
     const Hands hands = hands_for(option);
-    if (option_card(context.theme, model.lesson, option, card.open, hands))
+    if (option_card(context.theme, model.lesson, option, card.open, hands, panel.tight))
       progress.choose(option.number);
     if (option.chosen) taken = top;
     int& before = panel.hands[static_cast<std::size_t>(option.number)];
@@ -71,6 +90,7 @@ float draw_choice(const PanelContext& context, LessonPanel& panel, const Questio
     before = hands.count;
   }
   ImGui::PopStyleVar();
+  if (present.on && card.open) widen_for_choice(context, panel);
   return taken;
 }
 
@@ -331,7 +351,7 @@ void draw_card(const PanelContext& context, LessonPanel& panel, const LessonCard
   note_news(panel, News::kNotice, notice, notice_top);  // with the options that it is about
   const float goal_top = ImGui::GetCursorPosY();
   if (!card.goal.empty())
-    notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, "");
+    notice_card(theme, card.goal_reached ? Tone::kGood : Tone::kPlain, card.goal, card.goal_words);
   if (!card.explain.empty()) markdown(theme, card.explain, {.terms = &model.lesson.glossary});
   note_news(panel, News::kGoal, card.goal_reached ? card.goal : "", goal_top);
   const float hint_top = ImGui::GetCursorPosY();
@@ -368,11 +388,15 @@ void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2
   ImGui::EndChild();
 }
 
-void forget_other_steps(const LessonModel& model, LessonPanel& panel) {
+// Of questions in a row the card stays as wide.
+void forget_other_steps(const Workspace& workspace, LessonPanel& panel) {
+  const LessonModel& model = *workspace.lesson();
   if (panel.step == model.progress.step()) return;
   const bool pinned = panel.pinned;
   const float buttons = panel.buttons;
+  const CardWidth width = open_choice(workspace) ? panel.choice_width : CardWidth::kUsual;
   panel = {};
+  panel.choice_width = width;
   panel.step = model.progress.step();
   panel.pinned = pinned;
   panel.buttons = buttons;
@@ -391,7 +415,7 @@ float scroll_to_show(float top, float bottom, float scroll, float height) {
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
-  forget_other_steps(model, panel);
+  forget_other_steps(context.workspace, panel);
   PanelOptions options;
   options.open = open;
   options.scrolls = false;

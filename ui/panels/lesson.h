@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/app/layout.h"
 #include "ui/panels/context.h"
 
 namespace trainscope::ui {
@@ -23,6 +24,10 @@ struct LessonPanel {
   bool pin_next = false;
   float buttons = 0;  // their height
   float room = 0;     // for the text and them
+  // In front of a room so much of the window as its question's options need to be seen at once.
+  CardWidth choice_width = CardWidth::kUsual;
+  bool tight = false;     // the options stand closely, which no width has helped
+  int choice_frames = 0;  // before the card has the width that it asked for last
   // What has come onto the card since the step was entered, and where it is to be seen.
   std::array<std::string, 5> said;  // by News
   struct {

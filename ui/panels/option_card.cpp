@@ -77,8 +77,8 @@ void draw_tally(const Theme& theme, const OptionCard& option, const Hands& hands
 }  // namespace
 
 bool option_card(const Theme& theme, const scenario::Lesson& lesson, const OptionCard& option,
-                 bool open, Hands hands) {
-  const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(11);
+                 bool open, Hands hands, bool tight) {
+  const float width = ImGui::GetContentRegionAvail().x, pad = theme.px(tight ? 5 : 11);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float tally = hands.count >= 0 ? theme.px(34) : 0;  // no hand moves the words
   const float left = at.x + theme.px(36), inner = width - theme.px(36) - pad - tally;

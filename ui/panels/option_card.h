@@ -13,7 +13,8 @@ struct Hands {
 };
 
 // At the cursor, as wide as the region, under the id of its number. True when it was pressed.
+// `tight`: little room around its words.
 bool option_card(const Theme& theme, const scenario::Lesson& lesson, const OptionCard& option,
-                 bool open, Hands hands = {});
+                 bool open, Hands hands = {}, bool tight = false);
 
 }  // namespace trainscope::ui

@@ -10,6 +10,7 @@
 #include "ui/app/left_out.h"
 #include "ui/app/machine_words.h"
 #include "ui/app/moment.h"
+#include "ui/app/room_view.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_lanes.h"
@@ -372,7 +373,7 @@ bool show_focus(const scenario::Focus& focus, const Workspace& workspace, Attent
   if (!focus.panel.empty()) {
     const auto& known = scenario::panel_names();
     if (std::find(known.begin(), known.end(), focus.panel) == known.end()) return false;
-    attention.asked_panel = focus.panel;
+    attention.asked_panel = panel_to_show(workspace, focus.panel);
     return focus.lane.empty() || show_focused_span(focus, workspace, attention, select);
   }
   if (focus.lane.empty() && (focus.line > 0 || !focus.code.empty())) {
