@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "analysis/between_steps.h"
 #include "analysis/loader_caveat.h"
+#include "analysis/step_marks.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -29,6 +31,24 @@ Whole whole_epochs(const Measured& measured) {
   return {(first + each - 1) / each * each, last / each * each};
 }
 
+// What the validations of so many steps take, in the mean; those of whole epochs are measured.
+double validating(const Measured& measured, double steps) {
+  const BetweenSteps between = between_steps(*measured.trace);
+  if (between.every == 0) return 0;
+  return steps / static_cast<double>(between.every) * between.validating /
+         static_cast<double>(between.validations);
+}
+
+// Where the steps before `end` are done, with the validation after the last of them.
+Nanos end_of(const Measured& measured, const std::vector<StepWindow>& steps, std::size_t end) {
+  const StepWindow& last = steps[end - 1];
+  Nanos done = last.window.end;
+  for (const Interval& one : first_validations(*measured.trace, marks_by_rank(*measured.trace)))
+    if (one.start >= last.mark.end && (end == steps.size() || one.start < steps[end].mark.start))
+      done = std::max(done, validated_until(one, steps));
+  return done;
+}
+
 }  // namespace
 
 std::optional<double> epoch_time(const Measured& measured) {
@@ -36,13 +56,14 @@ std::optional<double> epoch_time(const Measured& measured) {
     return std::nullopt;
   const double steps = measured.program->steps_per_epoch;
   const auto time = static_cast<double>(measured.window.end - measured.window.start);
-  const double by_steps = steps * std::max(time / measured.steps, loading(measured));
+  const double by_steps =
+      steps * std::max(time / measured.steps, loading(measured)) + validating(measured, steps);
   const Whole whole = whole_epochs(measured);
   if (measured.steps == 1 || whole.begin >= whole.end) return by_steps;
   const std::vector<StepWindow> all = step_windows(*measured.trace);
   if (static_cast<std::int64_t>(all.size()) < whole.end) return by_steps;
   const Nanos begun = all[static_cast<std::size_t>(whole.begin)].window.start;
-  const Nanos ended = all[static_cast<std::size_t>(whole.end - 1)].window.end;
+  const Nanos ended = end_of(measured, all, static_cast<std::size_t>(whole.end));
   return static_cast<double>(ended - begun) * steps / static_cast<double>(whole.end - whole.begin);
 }
 

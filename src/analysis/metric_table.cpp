@@ -96,7 +96,8 @@ void add_times(Table& t) {
       "time.epoch", "ns", "epoch time",
       "one pass over the data set, without what drop_last leaves out: the mean of the run's whole "
       "epochs after the warm-up, else as many steps as it takes, none shorter than a loader's "
-      "workers take for a batch in the long run",
+      "workers take for a batch in the long run; with the validations that the run has in as many "
+      "steps",
       [](const Facts& f) { return f.epoch; });
   t.add("time.validation", "ns", "validation",
         "a validation between two training steps, of which it is no part, by the host's clock",

@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "cli/table.h"
 #include "program/idle_knobs.h"
+#include "report/beyond_steps.h"
 #include "report/comparison.h"
 #include "report/summing_times.h"
 #include "trace/short_name.h"
@@ -221,7 +222,7 @@ void print_waterfall(const Run& a, const Run& b) {
   const report::Comparison comparison = report::compare_times(a, b);
   if (!comparison.whole || comparison.steps == report::Steps::kOne) return;
   if (!report::is_worth_explaining(comparison)) {
-    std::cout << "\n" << report::kNothingToExplain << "\n";
+    std::cout << "\n" << report::nothing_to_explain(a, b) << "\n";
     return;
   }
   std::cout << "\nwhere the time went, from " << a.label << " to " << b.label << ":\n";

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/ratio.h"
+#include "report/beyond_steps.h"
 
 namespace trainscope::report {
 bool are_alike(double a, double b) {
@@ -155,6 +156,7 @@ std::string headline(const analysis::Run& a, const analysis::Run& b, const Speec
   const auto slower =
       larger_first(a, b, steps_of(a, b) == Steps::kBoth ? "time.step" : "time.total");
   if (!slower) return "";
+  if (const auto beyond = beyond_steps(a, b)) return headline(*beyond, a, b, speech);
   if (are_alike(slower->of_first, slower->of_second))
     return told(speech, "{} and {} take equally long", a.label, b.label);
   return told(speech, "{} is {} faster", slower->second->label,

@@ -9,6 +9,7 @@
 #include "analysis/part_category.h"
 #include "base/ratio.h"
 #include "base/units.h"
+#include "report/beyond_steps.h"
 #include "report/chart.h"
 #include "report/comparison.h"
 #include "report/escape.h"
@@ -204,10 +205,11 @@ std::string difference_html(const std::vector<RunView>& views, const Speech& spe
   const std::string where = speech.say(a_step ? "Where the {} a step went" : "Where the {} went");
   const std::string heading =
       are_alike(comparison.time_a, comparison.time_b)
-          ? fmt::format(fmt::runtime(speech.say("{} and {} take equally long")), "A", "B")
+          ? alike_heading(*views[0].run, *views[1].run, speech)
           : fmt::format(fmt::runtime(where), speech.number(format_nanos(difference)));
   const std::string head = "<h3>" + html_text(heading) + "</h3>\n";
-  if (!is_worth_explaining(comparison)) return head + remark_html(speech.say(kNothingToExplain));
+  if (!is_worth_explaining(comparison))
+    return head + remark_html(nothing_to_explain(*views[0].run, *views[1].run, speech));
   return head + waterfall_html(views, comparison, speech) +
          remark_html(speech.say("The parts sum to the difference."));
 }

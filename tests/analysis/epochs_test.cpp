@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "analysis/between_steps.h"
 #include "analysis/metrics.h"
 #include "analysis/run.h"
 #include "support/step_facts.h"
@@ -53,6 +54,42 @@ TEST_CASE("where no epoch is whole, its time is its steps' mean") {
   const Run shared = run({"batch_size=100", "steps=5", "machine=h200-8", "parallel.strategy=ddp",
                           "parallel.world_size=4"});
   CHECK(value(shared, "time.epoch") == Approx(25 * value(shared, "time.step")));
+}
+
+TEST_CASE("validations add to a run what it takes longer with them") {
+  for (const char* every : {"validation.every=4", "validation.every=3"}) {
+    CAPTURE(every);
+    const Run without = run({"batch_size=100", "steps=12"});
+    const Run with = run({"batch_size=100", "steps=12", "validation.batches=4", every});
+    const analysis::BetweenSteps between = analysis::between_steps(*with.trace);
+    CHECK(between.steps == 12);
+    CHECK(between.validations == 12 / between.every);
+    const double longer = value(with, "time.total") - value(without, "time.total");
+    CHECK(between.validating == Approx(longer).epsilon(0.05));
+  }
+  const Run plain = run({"batch_size=100", "steps=5"});
+  CHECK(analysis::between_steps(*plain.trace).validations == 0);
+  CHECK(analysis::between_steps(*plain.trace).every == 0);
+}
+
+TEST_CASE("an epoch's time has the validations that come between its steps") {
+  const Run made = run({"batch_size=100", "steps=9", "validation.batches=4", "validation.every=4"});
+  REQUIRE(made.program->steps_per_epoch == 100);
+  const analysis::BetweenSteps between = analysis::between_steps(*made.trace);
+  REQUIRE(between.validations == 2);
+  CHECK(between.validating > value(made, "time.step"));
+  CHECK(value(made, "time.epoch") ==
+        Approx(100 * value(made, "time.step") + 25 * between.validating / 2));
+}
+
+TEST_CASE("an epoch that is measured as a whole has its own validations, once") {
+  const Run without = run({"batch_size=2500", "steps=12"});
+  const Run with =
+      run({"batch_size=2500", "steps=12", "validation.batches=3", "validation.every=4"});
+  REQUIRE(with.program->steps_per_epoch == 4);
+  const double validation = analysis::between_steps(*with.trace).validating / 3;
+  CHECK(value(with, "time.epoch") ==
+        Approx(value(without, "time.epoch") + validation).epsilon(0.02));
 }
 
 TEST_CASE("what trains on one batch, or does not train, has no epoch") {

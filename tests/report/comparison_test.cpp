@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "report/beyond_steps.h"
 #include "report/html.h"
 #include "report/runs.h"
 
@@ -37,6 +38,32 @@ TEST_CASE("steps of one size are told apart by their times") {
   CHECK(report::less_is_faster(stepped("A", 8, 200), stepped("B", 8, 100)));
   CHECK(report::headline(stepped("A", 8, 100), stepped("B", 8, 100)) ==
         "A and B take equally long");
+}
+
+TEST_CASE("runs whose steps are alike differ by what lies between these") {
+  const auto validates = [](const char* label, const char* every) {
+    program::Config config;
+    for (const char* setting : {"workload=train", "model.name=mlp", "data.name=digits",
+                                "batch_size=100", "steps=16", "validation.batches=6", every})
+      config.set_text(setting);
+    return analysis::run_config(label, config);
+  };
+  const analysis::Run a = validates("A", "validation.every=2"),
+                      b = validates("B", "validation.every=8");
+  const auto beyond = report::beyond_steps(a, b);
+  REQUIRE(beyond);
+  CHECK(beyond->validating == Approx(beyond->nanos).epsilon(0.05));
+  CHECK(beyond->nanos < 0);
+  CHECK_THAT(report::headline(a, b),
+             Catch::StartsWith("Equal steps; A's run takes ") && Catch::EndsWith(" longer"));
+  CHECK_THAT(report::nothing_to_explain(a, b),
+             Catch::StartsWith("Steps take equally long; the runs differ by ") &&
+                 Catch::EndsWith(" validations between steps."));
+  CHECK(report::alike_heading(a, b) == "The steps of A and B take equally long");
+  const analysis::Run same = validates("B", "validation.every=2");
+  CHECK_FALSE(report::beyond_steps(a, same));
+  CHECK(report::nothing_to_explain(a, same) == report::kNothingToExplain);
+  CHECK(report::headline(a, same) == "A and B take equally long");
 }
 
 TEST_CASE("steps of other sizes are told apart by what they train a second") {

@@ -7,6 +7,7 @@
 
 #include "base/ratio.h"
 #include "base/units.h"
+#include "report/beyond_steps.h"
 #include "report/comparison.h"
 #include "report/summing_times.h"
 #include "scenario/named_metrics.h"
@@ -194,13 +195,13 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
   if (report::is_worth_explaining(times))
     add_changes(comparison, times);
   else
-    comparison.waterfall_note = report::kNothingToExplain;
+    comparison.waterfall_note = report::nothing_to_explain(a, b);
   comparison.waterfall.push_back(total_bar("B", times.time_b));
   add_values(comparison.waterfall, printed(times));
   const bool a_step = times.steps == report::Steps::kBoth;
   comparison.waterfall_title =
       report::are_alike(times.time_a, times.time_b)
-          ? "A and B take equally long"
+          ? report::alike_heading(a, b)
           : fmt::format("Where the {}{} went", format_nanos(std::abs(times.time_b - times.time_a)),
                         a_step ? " a step" : "");
 }
