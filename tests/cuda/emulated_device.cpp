@@ -197,7 +197,10 @@ void EmulatedDevice::release(void* memory, cuda::StreamHandle stream) {
 void EmulatedDevice::empty_cache(int gpu) {
   const std::lock_guard held(mutex_);
   host_call();
-  emptied_.push_back(gpu);
+  const bool is_used = std::any_of(streams_.begin(), streams_.end(),
+                                   [gpu](const Stream& stream) { return stream.gpu == gpu; });
+  if (!is_used) throw Error(Fault::kInternal, "the cache of a GPU is emptied that has no stream");
+  emptied_.push_back(gpu % options_.gpus);
 }
 
 // Where nothing is computed, an address that no other memory has.

@@ -93,7 +93,7 @@ class EmulatedDevice : public cuda::DeviceCalls {
   const std::vector<std::vector<float>>& arrived() const { return arrived_; }
   std::int64_t calls() const { return calls_; }
   std::int64_t bytes_in_use() const { return in_use_; }
-  const std::vector<int>& emptied() const { return emptied_; }  // GPUs' caches, in turn
+  const std::vector<int>& emptied() const { return emptied_; }  // real GPUs' caches, in turn
 
  private:
   using OpId = std::size_t;

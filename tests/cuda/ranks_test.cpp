@@ -147,6 +147,30 @@ TEST_CASE("GPUs that share a device say so in the trace's origin, and real ones 
   CHECK_THAT(measured(settings, options).trace->origin().detail, !Contains("virtual"));
 }
 
+TEST_CASE("what ranks have cached goes back to the real GPUs that they are on") {
+  program::Config config;
+  for (const char* setting : {"workload=train", "model.name=mlp", "data.name=digits", "steps=1",
+                              "batch_size=8", "loop.empty_cache=true", "machine=h200-8",
+                              "parallel.strategy=ddp", "parallel.world_size=4"})
+    config.set_text(setting);
+  const machine::Machine machine = train::machine_of(config);
+  const program::Program program = train::with_every_rank(train::build_program(config, machine));
+  for (const int gpus : {1, 2, 4}) {
+    test::EmulatedOptions options;
+    options.gpus = gpus;
+    test::EmulatedDevice device(options);
+    Carried run;
+    cuda::Execution execution(program, machine, device, run.trace);
+    CHECK_FALSE(execution.run());
+    std::vector<int> emptied = device.emptied();
+    std::sort(emptied.begin(), emptied.end());
+    std::vector<int> all;
+    for (int rank = 0; rank < 4; ++rank) all.push_back(rank % gpus);
+    std::sort(all.begin(), all.end());
+    CHECK(emptied == all);
+  }
+}
+
 TEST_CASE("a rank whose program ends before a collective is named, with those that wait for it") {
   const auto run = carry_out(ranks_that_sum(3, 1));
   REQUIRE(run->failure);

@@ -178,6 +178,15 @@ TEST_CASE("through the plug-in ranks learn as on the host, whether they share a 
                        kFp32);
 }
 
+TEST_CASE("through the plug-in ranks give back what is cached, whether they share a GPU or not") {
+  Gpu gpu;
+  for (const char* ranks : {"parallel.world_size=2", "parallel.world_size=4"})
+    check_learns_alike(*gpu,
+                       test::with(kMlp, {"machine=h200-8", "parallel.strategy=ddp", ranks,
+                                         "loop.empty_cache=true"}),
+                       kFp32);
+}
+
 TEST_CASE(
     "through the plug-in groups of ranks learn as on the host, whether they share GPUs or not") {
   Gpu gpu;

@@ -164,6 +164,12 @@ TEST_CASE("processes of a rank each train as on the host, and have one trace", "
   }
 }
 
+TEST_CASE("processes of a rank each give back what their GPUs have cached", "[.processes]") {
+  Words settings = kModel;
+  settings.insert(settings.end(), {"parallel.world_size=2", "loop.empty_cache=true"});
+  for (const test::Result& one : run({.run = arguments_of(settings)})) CHECK(one.code == 0);
+}
+
 TEST_CASE("processes that share out parameters or layers train as on the host", "[.processes]") {
   for (const bool narrow : {false, true})
     for (const char* strategy : {"parallel.strategy=fsdp", "parallel.strategy=tensor"}) {

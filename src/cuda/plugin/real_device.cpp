@@ -291,7 +291,7 @@ void RealDevice::wait_for_freed_memory(std::size_t gpu) {
 
 // Virtual GPUs share the pool of the real one.
 void RealDevice::empty_cache(int gpu) {
-  if (has_pools_) empty_pool(gpus_[static_cast<std::size_t>(gpu)].number);
+  if (has_pools_) empty_pool(gpus_[real(gpu)].number);
 }
 
 // Without a pool no stream has an order for it: what was launched before is waited for.
