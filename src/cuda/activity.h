@@ -60,6 +60,8 @@ struct Activities {
   std::vector<Activity> records;
   TimeSource source = TimeSource::kTracer;
   std::int64_t dropped = 0;  // records that were lost for want of room
+  std::int64_t untimed = 0;  // records without times, or with such as cannot be
+  std::int64_t cut = 0;      // of the tracer's buffers: those that end before they should
   std::int64_t foreign = 0;  // records that belong to no call of ours
 };
 

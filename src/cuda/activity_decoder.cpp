@@ -1,6 +1,9 @@
 #include "cuda/activity_decoder.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
 
 #include "base/demangled.h"
 #include "base/text.h"
@@ -52,30 +55,92 @@ const std::string& ActivityDecoder::name_of(const char* mangled) {
   return entry->second;
 }
 
+// Calls that launch graphs first: where such a number is wrong it may be another call's.
+ActivityDecoder::Calls ActivityDecoder::calls_by_correlation() const {
+  std::unordered_set<std::uint64_t> launching;
+  for (const TracedLaunch& launch : launches_) launching.insert(launch.ours);
+  Calls calls;
+  for (const bool launches : {true, false})
+    for (const TracedRecord& record : records_)
+      if (const auto* call = std::get_if<TracedCall>(&record))
+        if (launching.contains(call->ours) == launches)
+          calls[call->correlation] = static_cast<CallId>(call->ours);
+  return calls;
+}
+
+namespace {
+
+// The work of one node of a graph: when each began, and the record's place.
+using NodeWork = std::vector<std::pair<std::uint64_t, std::size_t>>;
+
+// Calls with launches of each graph, in their order.
+std::unordered_map<std::uint32_t, std::vector<CallId>> launches_by_graph(
+    const std::vector<TracedLaunch>& launches) {
+  std::unordered_map<std::uint32_t, std::vector<CallId>> known, made_of;
+  for (const TracedLaunch& launch : launches) {
+    known[launch.graph].push_back(launch.ours);
+    made_of[launch.made_of].push_back(launch.ours);
+  }
+  known.merge(made_of);
+  return known;
+}
+
+}  // namespace
+
+std::unordered_map<std::size_t, CallId> ActivityDecoder::calls_by_graph() const {
+  std::unordered_map<std::size_t, CallId> calls;
+  if (launches_.empty()) return calls;
+  const auto launches = launches_by_graph(launches_);
+  std::map<std::pair<std::uint32_t, std::uint64_t>, NodeWork> nodes;
+  for (std::size_t i = 0; i < records_.size(); ++i)
+    std::visit(
+        [&](const auto& record) {
+          if constexpr (requires { record.graph; })
+            if (record.graph != 0 && launches.contains(record.graph))
+              nodes[{record.graph, record.node}].emplace_back(record.start, i);
+        },
+        records_[i]);
+  const bool is_whole = dropped_ == 0 && cut_ == 0;
+  for (auto& [node, work] : nodes) {
+    const std::vector<CallId>& all = launches.at(node.first);
+    std::sort(work.begin(), work.end());
+    // Of fewer the last ones were not done, unless some were lost.
+    const bool are_timed = work.front().first > 0;
+    const bool are_told =
+        are_timed && (work.size() == all.size() || (is_whole && work.size() < all.size()));
+    for (std::size_t i = 0; i < work.size(); ++i) calls[work[i].second] = are_told ? all[i] : 0;
+  }
+  return calls;
+}
+
 Activities ActivityDecoder::take(Nanos earliest, Nanos latest) {
   constexpr Nanos kSecond = 1'000'000'000;
   const auto is_of_this_clock = [&](const Activity& one) {
     return one.start >= earliest - kSecond && one.end - kSecond <= latest;
   };
-  std::unordered_map<std::uint32_t, CallId> calls;
-  for (const TracedRecord& record : records_)
-    if (const auto* call = std::get_if<TracedCall>(&record))
-      calls[call->correlation] = static_cast<CallId>(call->ours);
+  const Calls calls = calls_by_correlation();
+  const auto of_graphs = calls_by_graph();
+  // 0: none that is known.
+  const auto call_of = [&](std::size_t place, std::uint32_t correlation) -> CallId {
+    if (const auto found = of_graphs.find(place); found != of_graphs.end()) return found->second;
+    const auto found = calls.find(correlation);
+    return found == calls.end() ? 0 : found->second;
+  };
   Activities all;
-  const auto keep = [&](Activity activity, std::uint32_t correlation) {
+  const auto keep = [&](Activity activity, std::size_t place, std::uint32_t correlation) {
     if (activity.start <= 0 || activity.end < activity.start || !is_of_this_clock(activity)) {
-      ++dropped_;
+      ++all.untimed;
       return;
     }
-    const auto call = calls.find(correlation);
-    if (call == calls.end()) {
+    activity.call = call_of(place, correlation);
+    if (activity.call == 0) {
       ++all.foreign;
       return;
     }
-    activity.call = call->second;
     all.records.push_back(std::move(activity));
   };
-  for (const TracedRecord& record : records_) {
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    const TracedRecord& record = records_[i];
     if (const auto* kernel = std::get_if<TracedKernel>(&record)) {
       Activity activity = timed(*kernel);
       activity.name = name_of(kernel->name);
@@ -84,24 +149,25 @@ Activities ActivityDecoder::take(Nanos earliest, Nanos latest) {
       std::copy_n(kernel->block, 3, activity.block);
       activity.registers = kernel->registers;
       activity.shared_bytes = kernel->shared_bytes;
-      keep(std::move(activity), kernel->correlation);
+      keep(std::move(activity), i, kernel->correlation);
     } else if (const auto* copy = std::get_if<TracedCopy>(&record)) {
       Activity activity = timed(*copy);
       activity.kind = ActivityKind::kCopy;
       activity.bytes = static_cast<std::int64_t>(copy->bytes);
       activity.from = memory_of(copy->from);
       activity.to = memory_of(copy->to);
-      keep(std::move(activity), copy->correlation);
+      keep(std::move(activity), i, copy->correlation);
     } else if (const auto* fill = std::get_if<TracedFill>(&record)) {
       Activity activity = timed(*fill);
       activity.kind = ActivityKind::kMemset;
       activity.bytes = static_cast<std::int64_t>(fill->bytes);
-      keep(std::move(activity), fill->correlation);
+      keep(std::move(activity), i, fill->correlation);
     }
   }
-  all.dropped = dropped_;
+  all.dropped = std::exchange(dropped_, 0);
+  all.cut = std::exchange(cut_, 0);
   records_.clear();
-  dropped_ = 0;
+  launches_.clear();
   return all;
 }
 

@@ -298,6 +298,9 @@ void TraceWriter::write_dropped(const Activities& activities) {
     if (count > 0) trace_.add_dropped({reason, count, lost});
   };
   drop("records that the tracer had no room for", activities.dropped, true);
+  drop("records of the tracer without a time that can be", activities.untimed, true);
+  drop("buffers of the tracer that end in an unfinished record, and what came behind it",
+       activities.cut, true);
   drop("work on the device that belongs to no call of the run", activities.foreign + unknown_,
        false);
   drop("marks of what the device did not finish before it failed", unmarked_, false);

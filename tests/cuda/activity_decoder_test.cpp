@@ -67,7 +67,68 @@ TEST_CASE("records of others, without times, or lost are counted and not kept") 
   const Activities all = decoder.take();
   CHECK(all.records.empty());
   CHECK(all.foreign == 1);
-  CHECK(all.dropped == 7);
+  CHECK(all.untimed == 2);
+  CHECK(all.dropped == 5);
+  CHECK(all.cut == 0);
+  decoder.add_cut();
+  CHECK(decoder.take().cut == 1);
+  CHECK(decoder.take().cut == 0);
+}
+
+namespace {
+
+// Of a graph's node, with a number that is wrong.
+TracedKernel of_graph(std::uint64_t start, std::uint32_t graph, std::uint64_t node) {
+  TracedKernel record = kernel(start, start + 5, 8);
+  record.graph = graph;
+  record.node = node;
+  return record;
+}
+
+std::vector<CallId> calls_of(const Activities& all) {
+  std::vector<CallId> calls;
+  for (const Activity& one : all.records) calls.push_back(one.call);
+  return calls;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "work of graphs is told by the order of its starts where the tracer's numbers are wrong") {
+  ActivityDecoder decoder;
+  decoder.add(TracedCall{8, 60});  // that wrong number is another call's
+  decoder.add(kernel(50, 60, 8));
+  decoder.add(TracedCall{8, 1});  // and its launch has it, too
+  for (const CallId call : {1U, 2U, 3U}) decoder.add(TracedLaunch{4, 2, call});
+  decoder.add(TracedLaunch{5, 3, 7});
+  for (const std::uint64_t node : {10U, 11U})
+    for (const std::uint64_t start : {300U, 100U, 200U})
+      decoder.add(of_graph(start + node, 4, node));
+  decoder.add(of_graph(150, 3, 10));  // as the graph is numbered that the launched one is made of
+  const Activities all = decoder.take();
+  CHECK(calls_of(all) == std::vector<CallId>{60, 3, 1, 2, 3, 1, 2, 7});
+  CHECK(all.foreign == 0);
+}
+
+TEST_CASE("work of a graph is of the first launches where later ones were not done") {
+  ActivityDecoder decoder;
+  for (const CallId call : {1U, 2U, 3U}) decoder.add(TracedLaunch{4, 2, call});
+  for (const std::uint64_t start : {200U, 100U}) decoder.add(of_graph(start, 4, 10));
+  CHECK(calls_of(decoder.take()) == std::vector<CallId>{2, 1});
+}
+
+TEST_CASE("work of a graph is of no call where some of it was lost, or has no time") {
+  for (const int lacks : {0, 1, 2}) {
+    ActivityDecoder decoder;
+    for (const CallId call : {1U, 2U, 3U}) decoder.add(TracedLaunch{4, 2, call});
+    decoder.add(of_graph(100, 4, 10));
+    if (lacks == 0) decoder.add_dropped(1);
+    if (lacks == 1) decoder.add_cut();
+    if (lacks == 2) decoder.add(of_graph(0, 4, 10));
+    const Activities all = decoder.take();
+    CHECK(all.records.empty());
+    CHECK(all.foreign == 1);
+  }
 }
 
 TEST_CASE("a kernel's name is short, and one that cannot be read stays as it is") {

@@ -40,7 +40,7 @@ cudaEvent_t Machine::make_event(unsigned flags) {
 CUgraphExec_st* Machine::instantiate(cudaGraph_t graph) {
   const std::lock_guard held(mutex_);
   if (!graphs_.contains(graph)) return nullptr;
-  auto* exec = new CUgraphExec_st{graph->nodes};
+  auto* exec = new CUgraphExec_st{++graph_numbers_, graph->nodes};
   execs_.insert(exec);
   return exec;
 }
@@ -167,7 +167,12 @@ cudaError_t Machine::launch(cudaGraphExec_t exec, cudaStream_t handle) {
     return breaks(cudaErrorInvalidResourceHandle, "there is no such stream, or no such graph");
   if (stream->graph) return breaks(cudaErrorNotSupported, "a graph is launched into a graph");
   if (const cudaError_t status = refusal(*stream, true); status != cudaSuccess) return status;
-  for (const Work& node : exec->nodes) add(*stream, node, {});
+  std::uint64_t number = 0;
+  for (Work node : exec->nodes) {
+    node.graph = exec->number;
+    node.node = ++number;
+    add(*stream, std::move(node), {});
+  }
   return cudaSuccess;
 }
 
@@ -283,7 +288,7 @@ cudaError_t Machine::begin_capture(cudaStream_t handle, cudaStreamCaptureMode mo
   if (stream->is_legacy)
     return breaks(cudaErrorStreamCaptureUnsupported, "the legacy default stream is captured");
   if (stream->graph) return breaks(cudaErrorIllegalState, "a stream is captured twice at once");
-  stream->graph = new CUgraph_st;
+  stream->graph = new CUgraph_st{++graph_numbers_};
   stream->mode = mode;
   stream->capture_failed = cudaSuccess;
   return cudaSuccess;

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,10 +15,12 @@
 #include "stand_in/queue.h"
 
 struct CUgraph_st {
-  std::vector<trainscope::stand_in::Work> nodes;
+  std::uint32_t number = 0;  // of graphs and executable ones, from 1
+  std::vector<trainscope::stand_in::Work> nodes = {};
 };
 struct CUgraphExec_st {
-  std::vector<trainscope::stand_in::Work> nodes;
+  std::uint32_t number = 0;
+  std::vector<trainscope::stand_in::Work> nodes = {};
 };
 struct CUstream_st {
   int gpu = 0;
@@ -96,6 +99,7 @@ class Machine {
   std::set<cudaEvent_t> events_;
   std::set<cudaGraph_t> graphs_;
   std::set<cudaGraphExec_t> execs_;
+  std::uint32_t graph_numbers_ = 0;
 };
 
 // The one of the process: CUDA's functions name none.

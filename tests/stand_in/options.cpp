@@ -42,6 +42,10 @@ Options read() {
       options.driver = std::stoi(value);
     } else if (name == "profiler") {
       options.profiler = true;
+    } else if (name == "cupti") {
+      options.cupti = static_cast<unsigned>(std::stoul(value));
+    } else if (name == "cut_at") {
+      options.cut_at = std::stol(value);
     } else if (name == "memory_mb") {
       options.memory_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
     } else if (name == "no_pools") {

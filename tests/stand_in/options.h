@@ -5,6 +5,9 @@
 //   capability=70   of each, 9.0 otherwise
 //   driver=12020    it is for CUDA 12.2, not for the runtime's own version; 0: there is none
 //   profiler        another one watches the process already
+//   cupti=130101    its version, with the faults that its release notes say it had; otherwise that
+//                   of the headers
+//   cut_at=20       the tracer's record of the kernel of this number is handed over unfinished
 //   memory_mb=64    of each
 //   no_pools        of memory: cudaMallocAsync is not supported, as on a share of a GPU
 //   late            work waits until somebody waits for it, or asks whether it is done
@@ -33,6 +36,8 @@ struct Options {
   int capability = 90;
   int driver = -1;  // the runtime's
   bool profiler = false;
+  unsigned cupti = 0;
+  long cut_at = -1;
   std::size_t memory_bytes = std::size_t{4} << 30;
   bool no_pools = false;
   bool late = false;

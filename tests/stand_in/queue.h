@@ -32,7 +32,9 @@ struct Work {
   std::size_t bytes = 0;
   int from = 0;  // a CUpti_ActivityMemoryKind
   int to = 0;
-  OpRef since = {};  // it is told as work that began with this
+  std::uint32_t graph = 0;  // an executable one, that it was launched with
+  std::uint64_t node = 0;   // of it
+  OpRef since = {};         // it is told as work that began with this
 };
 
 struct Op {

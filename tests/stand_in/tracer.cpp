@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stand_in/calls.h"
+#include "stand_in/machine.h"
 #include "stand_in/options.h"
 #include "stand_in/symbols.h"
 
@@ -29,6 +30,8 @@ struct Client {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   CUpti_TimestampCallbackFunc clock = nullptr;
+  int sessions = 0;  // from nothing to something that is enabled
+  long kernels = 0;
   std::set<std::string> names;  // records point into it
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0;
@@ -39,6 +42,35 @@ struct Client {
 Client& client() {
   static Client& one = *new Client;
   return one;
+}
+
+// The faults that CUPTI's release notes name as resolved, "Updates in CUDA ...".
+bool is_before(unsigned version) {
+  const unsigned own = options().cupti;
+  return (own == 0 ? CUPTI_API_VERSION : own) < version;
+}
+// 13.0 Update 1.
+void may_hang(const char* call) {
+  if (is_before(130001)) breaks(cudaErrorUnknown, std::string(call) + " can hang or crash here");
+}
+// 13.1 Update 1; held.
+bool names_wrong_launches(const Client& of) {
+  return is_before(130101) && of.sessions > 1;
+}
+// 13.1; held.
+bool loses_times(const Client& of) {
+  return is_before(130100) && of.clock;
+}
+
+// What CUPTI's own clock shows: one that was set otherwise and goes faster, as REALTIME may where
+// NTP corrects it.
+std::uint64_t own_time(Nanos host) {
+  constexpr Nanos kSince1970 = 1'700'000'000'000'000'000;
+  constexpr Nanos kFaster = 20'000;  // 50 ppm
+  return static_cast<std::uint64_t>(kSince1970 + host + host / kFaster);
+}
+std::uint64_t time_of(const Client& of, Nanos host) {
+  return of.clock ? static_cast<std::uint64_t>(host) : own_time(host);
 }
 
 std::atomic<std::uint32_t> calls = 0;
@@ -87,22 +119,29 @@ void add(Client& to, const Record& record) {
     return;
   }
   std::memcpy(to.buffer + to.used, &record, sizeof(Record));
+  if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && to.kernels == options().cut_at)
+    reinterpret_cast<CUpti_Activity*>(to.buffer + to.used)->kind = CUPTI_ACTIVITY_KIND_INVALID;
   to.used += sizeof(Record);
 }
 
 template <typename Record>
-Record of_op(CUpti_ActivityKind kind, const Op& op) {
+Record of_op(CUpti_ActivityKind kind, const Op& op, const Client& to) {
   Record record{};
   record.kind = kind;
-  record.start = static_cast<std::uint64_t>(op.begun);
-  record.end = static_cast<std::uint64_t>(op.ended);
+  record.start = time_of(to, op.begun);
+  record.end = time_of(to, op.ended);
   record.correlationId = op.correlation;
+  record.graphId = op.work.graph;
+  record.graphNodeId = op.work.node;
+  if (op.work.graph != 0 && names_wrong_launches(to)) ++record.correlationId;
   record.deviceId = static_cast<std::uint32_t>(op.gpu);
   return record;
 }
 
 CUpti_ActivityKernel10 kernel_of(const Op& op, Client& to) {
-  auto record = of_op<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, op);
+  auto record = of_op<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, op, to);
+  constexpr long kEvery = 3;
+  if (++to.kernels % kEvery == 0 && loses_times(to)) record.start = record.end = 0;
   record.name = to.names.insert(op.work.name).first->c_str();
   record.gridX = static_cast<std::int32_t>(op.work.blocks[0]);
   record.gridY = static_cast<std::int32_t>(op.work.blocks[1]);
@@ -117,8 +156,8 @@ CUpti_ActivityKernel10 kernel_of(const Op& op, Client& to) {
 
 // From one GPU to another: of another kind.
 template <typename Record>
-Record copy_of(CUpti_ActivityKind kind, const Op& op) {
-  auto record = of_op<Record>(kind, op);
+Record copy_of(CUpti_ActivityKind kind, const Op& op, const Client& to) {
+  auto record = of_op<Record>(kind, op, to);
   record.bytes = op.work.bytes;
   record.srcKind = static_cast<std::uint8_t>(op.work.from);
   record.dstKind = static_cast<std::uint8_t>(op.work.to);
@@ -139,11 +178,11 @@ void tell_tracer(const Op& op) {
     case WorkKind::kKernel:
       return add(to, kernel_of(op, to));
     case WorkKind::kCopy:
-      return add(to, copy_of<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, op));
+      return add(to, copy_of<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, op, to));
     case WorkKind::kPeerCopy:
-      return add(to, copy_of<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, op));
+      return add(to, copy_of<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, op, to));
     case WorkKind::kFill: {
-      auto record = of_op<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, op);
+      auto record = of_op<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, op, to);
       record.bytes = op.work.bytes;
       return add(to, record);
     }
@@ -154,7 +193,7 @@ void tell_tracer(const Op& op) {
 
 // The reference of cuptiActivityPushExternalCorrelationId: a record comes with each call whose own
 // kind is enabled.
-std::uint32_t begin_traced_call(const char*) {
+std::uint32_t begin_traced_call(const char* name) {
   const std::uint32_t correlation = ++calls;
   Client& to = client();
   const std::lock_guard held(to.mutex);
@@ -166,6 +205,8 @@ std::uint32_t begin_traced_call(const char*) {
     record.externalKind = kind;
     record.externalId = ids.back();
     record.correlationId = correlation;
+    if (std::string_view(name) == "cudaGraphLaunch" && names_wrong_launches(to))
+      --record.correlationId;
     add(to, record);
   }
   return correlation;
@@ -178,8 +219,8 @@ void end_traced_call(const char* name, std::uint32_t correlation, Nanos begun) {
     return;
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  record.start = static_cast<std::uint64_t>(begun);
-  record.end = static_cast<std::uint64_t>(host_time());
+  record.start = time_of(to, begun);
+  record.end = time_of(to, host_time());
   record.correlationId = correlation;
   add(to, record);
 }
@@ -190,6 +231,29 @@ using trainscope::stand_in::Client;
 using trainscope::stand_in::client;
 
 extern "C" {
+
+CUptiResult CUPTIAPI cuptiGetVersion(std::uint32_t* version) {
+  const unsigned told = trainscope::stand_in::options().cupti;
+  *version = told == 0 ? CUPTI_API_VERSION : told;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetTimestamp(std::uint64_t* time) {
+  Client& to = client();
+  const std::lock_guard held(to.mutex);
+  *time = trainscope::stand_in::time_of(to, trainscope::stand_in::host_time());
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetGraphId(CUgraph graph, std::uint32_t* number) {
+  *number = graph->number;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* number) {
+  *number = graph->number;
+  return CUPTI_SUCCESS;
+}
 
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
   static CUpti_Subscriber_st one;
@@ -212,6 +276,7 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle) {
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   Client& to = client();
   const std::lock_guard held(to.mutex);
+  if (to.enabled.empty()) ++to.sessions;
   to.enabled.insert(kind);
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) to.silent.clear();
   return CUPTI_SUCCESS;
@@ -234,6 +299,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t
 }
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
+  trainscope::stand_in::may_hang("cuptiActivityDisable");
   Client& to = client();
   const std::lock_guard held(to.mutex);
   to.enabled.erase(kind);
@@ -257,6 +323,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallb
 }
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(std::uint32_t) {
+  trainscope::stand_in::may_hang("cuptiActivityFlushAll");
   Client& to = client();
   const std::lock_guard held(to.mutex);
   hand_over(to);
@@ -271,6 +338,8 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_
     next += trainscope::stand_in::size_of((*record)->kind);
   }
   if (next >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (reinterpret_cast<CUpti_Activity*>(next)->kind == CUPTI_ACTIVITY_KIND_INVALID)
+    return CUPTI_ERROR_INVALID_KIND;
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }
@@ -302,7 +371,11 @@ CUptiResult CUPTIAPI cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrela
 }  // extern "C"
 
 trainscope::stand_in::Symbols trainscope::stand_in::cupti_symbols() {
-  return {TRAINSCOPE_SYMBOL(cuptiSubscribe),
+  return {TRAINSCOPE_SYMBOL(cuptiGetVersion),
+          TRAINSCOPE_SYMBOL(cuptiGetTimestamp),
+          TRAINSCOPE_SYMBOL(cuptiGetGraphId),
+          TRAINSCOPE_SYMBOL(cuptiGetGraphExecId),
+          TRAINSCOPE_SYMBOL(cuptiSubscribe),
           TRAINSCOPE_SYMBOL(cuptiUnsubscribe),
           TRAINSCOPE_SYMBOL(cuptiActivityEnable),
           TRAINSCOPE_SYMBOL(cuptiActivityDisable),

@@ -80,23 +80,24 @@ Operation product(std::int64_t m, std::int64_t n, std::int64_t k, ElementType ty
   return one;
 }
 
-Bench::Bench(DeviceCalls& device)
+Bench::Bench(DeviceCalls& device, WatchLevel level)
     : device_(device),
       handles_(device.handles()),
       first_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)),
       second_(device.make_stream(program::StreamKind::kNonBlocking, 0, 0)) {
-  device_.watch(WatchLevel::kNothing);
+  device_.watch(level);
+}
+
+// It is watched, and forgotten: a tracer that stops and begins anew may tell less than at first.
+void wake_up(DeviceCalls& device) {
+  constexpr Nanos kLong = 300'000'000;
+  Bench bench(device, WatchLevel::kEverything);
+  bench.launch(bench.prepare(long_kernel(kLong)));
+  device.synchronise();
+  device.collect();
 }
 
 // What a lost device had is gone with it.
-void wake_up(DeviceCalls& device) {
-  constexpr Nanos kLong = 300'000'000;
-  Bench bench(device);
-  device.watch(WatchLevel::kNothing);
-  bench.launch(bench.prepare(long_kernel(kLong)));
-  device.synchronise();
-}
-
 Bench::~Bench() {
   try {
     device_.watch(WatchLevel::kEverything);

@@ -34,7 +34,8 @@ void wake_up(DeviceCalls& device);
 
 class Bench {
  public:
-  explicit Bench(DeviceCalls& device);
+  // `level`: what is kept where nothing says otherwise.
+  explicit Bench(DeviceCalls& device, WatchLevel level = WatchLevel::kNothing);
   ~Bench();
   Bench(const Bench&) = delete;
 

@@ -30,6 +30,10 @@ struct CuptiTracer::Functions {
   decltype(&cuptiActivityGetNumDroppedRecords) dropped = nullptr;
   decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
+  decltype(&cuptiGetVersion) version = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
+  decltype(&cuptiGetGraphId) graph_id = nullptr;
+  decltype(&cuptiGetGraphExecId) executable_graph_id = nullptr;
   CUpti_SubscriberHandle subscriber = nullptr;
 
   bool find(const Library& library) {
@@ -43,7 +47,9 @@ struct CuptiTracer::Functions {
            get(flush, "cuptiActivityFlushAll") && get(next_record, "cuptiActivityGetNextRecord") &&
            get(dropped, "cuptiActivityGetNumDroppedRecords") &&
            get(push, "cuptiActivityPushExternalCorrelationId") &&
-           get(pop, "cuptiActivityPopExternalCorrelationId");
+           get(pop, "cuptiActivityPopExternalCorrelationId") && get(version, "cuptiGetVersion") &&
+           get(timestamp, "cuptiGetTimestamp") && get(graph_id, "cuptiGetGraphId") &&
+           get(executable_graph_id, "cuptiGetGraphExecId");
   }
 };
 
@@ -86,16 +92,33 @@ struct CuptiTracer::Buffers {
 
 namespace {
 
+// CUPTI's release notes, "Resolved Issues"; versions are those of cupti_version.h.
+constexpr std::uint32_t kCuda13 = 130000;
+// "Fixed a potential deadlock that could occur while disabling the activity kind
+// CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "a potential crash in the API cuptiActivityFlushAll".
+constexpr std::uint32_t kStopsWell = 130001;
+// "Fixed an issue that could cause invalid (zero) kernel timestamps when using the function
+// cuptiActivityRegisterTimestampCallback", introduced in CUDA 12.6 Update 2.
+constexpr std::uint32_t kTakesClock = 130100;
+// "Fixed incorrect correlation IDs for cudaGraphLaunch API calls and their associated kernel
+// launches in profiling sessions after the first session."
+constexpr std::uint32_t kKnowsGraphs = 130101;
+
 std::uint64_t CUPTIAPI clock_for_cupti() {
   return static_cast<std::uint64_t>(host_clock());
 }
 
 void CUPTIAPI ignore_callback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
-TracedKernel kernel_of(const CUpti_ActivityKernel10& record) {
+// What no time is known of has 0 on any clock.
+std::uint64_t on_line(const ClockLine& line, std::uint64_t theirs) {
+  return theirs == 0 ? 0 : static_cast<std::uint64_t>(line.ours(static_cast<Nanos>(theirs)));
+}
+
+TracedKernel kernel_of(const CUpti_ActivityKernel10& record, const ClockLine& line) {
   TracedKernel kernel;
-  kernel.start = record.start;
-  kernel.end = record.end;
+  kernel.start = on_line(line, record.start);
+  kernel.end = on_line(line, record.end);
   kernel.correlation = record.correlationId;
   kernel.gpu = record.deviceId;
   kernel.name = record.name;
@@ -108,26 +131,38 @@ TracedKernel kernel_of(const CUpti_ActivityKernel10& record) {
   kernel.registers = record.registersPerThread;
   kernel.shared_bytes =
       static_cast<std::int64_t>(record.staticSharedMemory) + record.dynamicSharedMemory;
+  kernel.graph = record.graphId;
+  kernel.node = record.graphNodeId;
   return kernel;
 }
 
-void add_record(const CUpti_Activity* record, ActivityDecoder& decoder) {
+template <typename Record>
+TracedCopy copy_of(const CUpti_Activity* record, const ClockLine& line) {
+  const auto& copy = *reinterpret_cast<const Record*>(record);
+  return {on_line(line, copy.start),
+          on_line(line, copy.end),
+          copy.correlationId,
+          copy.bytes,
+          copy.srcKind,
+          copy.dstKind,
+          copy.graphId,
+          copy.graphNodeId};
+}
+
+// Its times are by the line.
+void add_record(const CUpti_Activity* record, const ClockLine& line, ActivityDecoder& decoder) {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return decoder.add(kernel_of(*reinterpret_cast<const CUpti_ActivityKernel10*>(record)));
-    case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
-      return decoder.add(TracedCopy{copy->start, copy->end, copy->correlationId, copy->bytes,
-                                    copy->srcKind, copy->dstKind});
-    }
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
-      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record);
-      return decoder.add(TracedCopy{copy->start, copy->end, copy->correlationId, copy->bytes,
-                                    copy->srcKind, copy->dstKind});
-    }
+      return decoder.add(kernel_of(*reinterpret_cast<const CUpti_ActivityKernel10*>(record), line));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return decoder.add(copy_of<CUpti_ActivityMemcpy6>(record, line));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return decoder.add(copy_of<CUpti_ActivityMemcpyPtoP4>(record, line));
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const auto* fill = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
-      return decoder.add(TracedFill{fill->start, fill->end, fill->correlationId, fill->bytes});
+      return decoder.add(TracedFill{on_line(line, fill->start), on_line(line, fill->end),
+                                    fill->correlationId, fill->bytes, fill->graphId,
+                                    fill->graphNodeId});
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto* call = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
@@ -180,11 +215,28 @@ CuptiTracer::CuptiTracer(bool wanted)
     return;
   }
   functions_ = std::make_unique<Functions>();
-  if (!functions_->find(library_)) {
-    why_not_ = "CUPTI is older than CUDA 13; times are from pairs of events";
-  } else if (!start() && why_not_.empty()) {
+  if (functions_->find(library_)) functions_->version(&version_);
+  why_not_ = why_not_with(version_);
+  if (why_not_.empty() && !start() && why_not_.empty())
     why_not_ = "CUPTI does not start here" + refused_ + "; times are from pairs of events";
-  }
+}
+
+std::string CuptiTracer::why_not_with(std::uint32_t version) const {
+  if (version < kCuda13) return "CUPTI is older than CUDA 13; times are from pairs of events";
+  if (version >= kStopsWell) return "";
+  return "CUPTI of CUDA 13.0 can hang or crash when it stops, which its Update 1 has resolved; "
+         "times "
+         "are from pairs of events";
+}
+
+std::string CuptiTracer::known_faults() const {
+  if (!why_not_.empty() || version_ >= kKnowsGraphs) return "";
+  const std::string clock =
+      version_ < kTakesClock ? "; it keeps times on a clock of its own, which is laid on the host's"
+                             : "";
+  return "this CUPTI (" + std::to_string(version_) +
+         ") can name the wrong launch for the work of a graph: it is told by the graph's order" +
+         clock;
 }
 
 bool CuptiTracer::start() {
@@ -199,10 +251,13 @@ bool CuptiTracer::start() {
     return false;
   }
   bool& is_registered = Buffers::all().is_registered;
+  const auto has_clock = [&] {
+    return version_ < kTakesClock ||
+           works(f.register_clock(&clock_for_cupti), "cuptiActivityRegisterTimestampCallback");
+  };
   if (!is_registered &&
-      (!works(f.register_clock(&clock_for_cupti), "cuptiActivityRegisterTimestampCallback") ||
-       !works(f.register_callbacks(&Buffers::requested, &Buffers::completed),
-              "cuptiActivityRegisterCallbacks"))) {
+      (!has_clock() || !works(f.register_callbacks(&Buffers::requested, &Buffers::completed),
+                              "cuptiActivityRegisterCallbacks"))) {
     stop();
     return false;
   }
@@ -235,18 +290,36 @@ CuptiTracer::~CuptiTracer() {
 
 bool CuptiTracer::watch(WatchLevel level) {
   const Functions& f = *functions_;
+  const WatchLevel before = std::exchange(level_, level);
   const auto set = [&](CUpti_ActivityKind kind, bool on) {
     const std::string call = on ? "cuptiActivityEnable" : "cuptiActivityDisable";
     return works(on ? f.enable(kind) : f.disable(kind), call + " of kind " + std::to_string(kind));
   };
+  // What is on already is left alone.
+  const bool works_on = level != WatchLevel::kNothing, calls_on = level == WatchLevel::kEverything;
   bool all = true;
-  for (const CUpti_ActivityKind kind : kOfDevices) all &= set(kind, level != WatchLevel::kNothing);
-  for (const CUpti_ActivityKind kind : kOfCalls) all &= set(kind, level == WatchLevel::kEverything);
-  if (level != WatchLevel::kEverything) return all;
+  if (works_on != (before != WatchLevel::kNothing)) {
+    if (works_on) last_read_ = read_clocks();
+    for (const CUpti_ActivityKind kind : kOfDevices) all &= set(kind, works_on);
+  }
+  if (calls_on == (before == WatchLevel::kEverything)) return all;
+  for (const CUpti_ActivityKind kind : kOfCalls) all &= set(kind, calls_on);
+  if (!calls_on) return all;
   // A kind that is enabled sets this anew.
   for (const auto call : kSilentRuntimeCalls) f.enable_runtime_call(call, 0);
   for (const auto call : kSilentDriverCalls) f.enable_driver_call(call, 0);
   return all;
+}
+
+// Of both clocks alike where CUPTI's is ours.
+ClockReading CuptiTracer::read_clocks() const {
+  if (version_ >= kTakesClock) return {};
+  const auto theirs = [this] {
+    std::uint64_t time = 0;
+    functions_->timestamp(&time);
+    return static_cast<Nanos>(time);
+  };
+  return read_together(theirs, host_clock);
 }
 
 void CuptiTracer::push(CallId call) {
@@ -258,13 +331,29 @@ void CuptiTracer::pop() {
   functions_->pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
 }
 
+void CuptiTracer::launched(cudaGraph_t made_of, cudaGraphExec_t graph, CallId call) {
+  if (version_ >= kKnowsGraphs) return;
+  TracedLaunch launch{0, 0, call};
+  functions_->executable_graph_id(graph, &launch.graph);
+  functions_->graph_id(made_of, &launch.made_of);
+  const std::lock_guard held(mutex_);
+  decoder_.add(launch);
+}
+
 // Flushing calls back into this file, so no lock is held meanwhile.
 Activities CuptiTracer::take() {
   functions_->flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  const ClockReading now = read_clocks();
+  const ClockLine line(std::exchange(last_read_, now), now);
+  const std::lock_guard held(mutex_);
   for (const Buffers::Filled& buffer : Buffers::take()) {
     CUpti_Activity* record = nullptr;
-    while (functions_->next_record(buffer.memory, buffer.bytes, &record) == CUPTI_SUCCESS)
-      add_record(record, decoder_);
+    CUptiResult found = buffer.bytes > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+    while (found == CUPTI_SUCCESS &&
+           (found = functions_->next_record(buffer.memory, buffer.bytes, &record)) == CUPTI_SUCCESS)
+      add_record(record, line, decoder_);
+    // A forced flush hands over records that are not finished, too; behind one nothing is read.
+    if (found != CUPTI_ERROR_MAX_LIMIT_REACHED) decoder_.add_cut();
     std::size_t dropped = 0;
     functions_->dropped(buffer.context, buffer.stream, &dropped);
     decoder_.add_dropped(static_cast<std::int64_t>(dropped));

@@ -5,12 +5,17 @@
 // attached, or the library is missing, there is none, and the reason is kept.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "cuda/activity_decoder.h"
 #include "cuda/device_calls.h"
 #include "cuda/plugin/library.h"
+#include "cuda/tracer_clock.h"
 
 namespace trainscope::cuda {
 
@@ -28,8 +33,12 @@ class CuptiTracer {
 
   // Why nothing is watched; empty: it is.
   const std::string& why_not() const { return why_not_; }
+  // What this CUPTI is known not to tell right, and what is done about it, in words; empty: nothing
+  // is known.
+  std::string known_faults() const;
 
-  // What it goes on watching. False: CUPTI refuses some of it.
+  // What it goes on watching. False: CUPTI refuses some of it. From nothing to something is a new
+  // session of CUPTI's.
   bool watch(WatchLevel level);
 
   // What the calling thread does between them belongs to a call.
@@ -47,21 +56,30 @@ class CuptiTracer {
     pop();
   }
 
+  // The calling thread has launched this graph in a call of ours, which is watched.
+  void launched(cudaGraph_t made_of, cudaGraphExec_t graph, CallId call);
+
   // All that the device has done so far; once it is idle.
   Activities take();
 
  private:
   struct Functions;
   struct Buffers;
+  std::string why_not_with(std::uint32_t version) const;
   bool start();
   void stop();
   bool works(int status, const std::string& call);
+  ClockReading read_clocks() const;
 
   Nanos started_ = 0;
+  std::uint32_t version_ = 0;  // of CUPTI, as cupti_version.h has it
+  WatchLevel level_ = WatchLevel::kNothing;
+  ClockReading last_read_;  // where times are CUPTI's clock's
   Library library_;
   std::unique_ptr<Functions> functions_;
   std::string why_not_;
   std::string refused_;  // the first call that CUPTI refused, and its status
+  std::mutex mutex_;     // of the decoder
   ActivityDecoder decoder_;
 };
 

@@ -102,7 +102,8 @@ RealDevice::RealDevice(int number) {
   TRAINSCOPE_CUDA(cudaSetDevice(number));
   facts_ = facts_of(number);
   by_events_ = !tracer_->why_not().empty();
-  if (by_events_) facts_.driver += "; " + tracer_->why_not();
+  const std::string traced = by_events_ ? tracer_->why_not() : tracer_->known_faults();
+  if (!traced.empty()) facts_.driver += "; " + traced;
   has_pools_ = has_pools(number);
   if (!has_pools_)
     facts_.driver +=
@@ -428,7 +429,10 @@ void RealDevice::launch_graph(GraphHandle handle, StreamHandle on) {
   Activity what;
   what.name = "graph";
   note(what);
-  TRAINSCOPE_CUDA(cudaGraphLaunch(graph(handle).exec.back().get(), of(on)));
+  const Graph& one = graph(handle);
+  TRAINSCOPE_CUDA(cudaGraphLaunch(one.exec.back().get(), of(on)));
+  if (!by_events_ && watched_)
+    tracer_->launched(one.graph.get(), one.exec.back().get(), current.call);
 }
 
 }  // namespace trainscope::cuda
