@@ -130,6 +130,19 @@ TEST_CASE("a calibration finds the costs that a device was given, whatever they 
   }
 }
 
+TEST_CASE("calls are timed while nothing watches them, from the first") {
+  const machine::Machine machine = machine::load_machine("h100-sxm-1");
+  test::EmulatedOptions options;
+  options.costs = &machine;
+  options.computes = false;
+  options.traced_launch = 900;
+  test::EmulatedDevice device(options);
+  const auto found = cuda::calibrate(device, small_plan(), machine.gpu.fp16_flops_per_s);
+  const auto call = static_cast<double>(machine.host.launch_call_ns);
+  CHECK(found.find("host.launch_call")->value == Approx(call));
+  CHECK(found.watched_launch_ns == Approx(call + 900));
+}
+
 TEST_CASE("a tracer whose clock is off, or that costs time between kernels, changes no sum") {
   const machine::Machine machine = machine::load_machine("h100-sxm-1");
   const auto latency = static_cast<double>(machine.host.launch_latency_ns);

@@ -276,6 +276,7 @@ void EmulatedDevice::launch(const cuda::KernelCall& kernel, cuda::StreamHandle s
   const std::lock_guard held(mutex_);
   wait_for_room(stream);
   host_call(&machine::Host::launch_call_ns);
+  if (options_.costs && level_ != cuda::WatchLevel::kNothing) clock_ += options_.traced_launch;
   Work work;
   if (options_.computes)
     work.run = [kernel, seed = random_()] {

@@ -34,6 +34,7 @@ struct EmulatedOptions {
   std::int64_t dropped = 0;  // records that the tracer loses, of the first
   Nanos tracer_ahead = 0;    // its clock, of the host's
   Nanos traced_gap = 0;      // that it adds between kernels, with `costs`
+  Nanos traced_launch = 0;   // that it adds to the call of one, with `costs`
   const machine::Machine* costs = nullptr;
   // What keeps kernels from being compiled, found out when the first call is prepared; empty:
   // nothing.

@@ -37,7 +37,11 @@ Calibration calibrate(DeviceCalls& device, const CalibrationPlan& plan, double p
   add_facts(all);
   Bench bench(device);
   const std::pair<const char*, std::function<void()>> parts[] = {
-      {"nothing yet: the GPU wakes up", [&] { wake_up(device); }},
+      {"nothing yet: the GPU wakes up",
+       [&] {
+         wake_up(device);
+         device.watch(WatchLevel::kNothing);  // as the bench has it
+       }},
       {"calls of the host", [&] { measure_calls(bench, plan, all); }},
       {"launches, kernels, waits", [&] { measure_order(bench, plan, all); }},
       {"graphs", [&] { measure_graphs(bench, plan, all); }},
