@@ -2,6 +2,7 @@
 //
 //   gpus=4          as many GPUs, each of which can reach the others' memory, or none; a process
 //                   sees those that CUDA_VISIBLE_DEVICES names
+//   no_peers        none can reach another's memory
 //   capability=70   of each, 9.0 otherwise
 //   driver=12020    it is for CUDA 12.2, not for the runtime's own version; 0: there is none
 //   profiler        another one watches the process already
@@ -40,6 +41,7 @@ struct Options {
   long cut_at = -1;
   std::size_t memory_bytes = std::size_t{4} << 30;
   bool no_pools = false;
+  bool no_peers = false;
   bool late = false;
   bool brief = false;
   unsigned seed = 1;

@@ -137,7 +137,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int one, int other) {
   if (!is_gpu(one) || !is_gpu(other)) return cudaErrorInvalidDevice;
-  *can = one != other ? 1 : 0;
+  *can = one != other && !stand_in::options().no_peers ? 1 : 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {

@@ -43,10 +43,13 @@ cudaMemcpyKind direction(Where from, Where to) {
                                   : cudaMemcpyHostToHost;
 }
 
+// Between GPUs.
+enum class Way { kReached, kThroughHost };
+
 // The runtime's reference, "API synchronization behavior": from pageable memory the bytes are
 // taken before the call returns; to pageable memory it returns when they are there.
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, Way way = Way::kReached) {
   const auto source = machine().memory().where(from, bytes);
   const auto target = machine().memory().where(to, bytes);
   if (!source || !target)
@@ -58,8 +61,11 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     return breaks(cudaErrorStreamCaptureUnsupported, "a pageable copy is captured");
   Work work{.kind = WorkKind::kCopy, .name = "memcpy", .run = {}, .bytes = bytes};
   if (kind == cudaMemcpyDeviceToDevice &&
-      machine().memory().gpu_of(from) != machine().memory().gpu_of(to))
+      machine().memory().gpu_of(from) != machine().memory().gpu_of(to)) {
+    if (way == Way::kReached && stand_in::options().no_peers)
+      return breaks(cudaErrorInvalidValue, "a copy between GPUs that cannot reach each other");
     work.kind = WorkKind::kPeerCopy;
+  }
   work.from = kind_of(*source);
   work.to = kind_of(*target);
   constexpr std::size_t kLarge = std::size_t{16} << 20;
@@ -163,6 +169,16 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   CALL("cudaMemcpyAsync", return copy(to, from, bytes, kind, stream););
 }
 
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_gpu, const void* from, int from_gpu,
+                                std::size_t bytes, cudaStream_t stream) {
+  CALL("cudaMemcpyPeerAsync",
+       if (machine().memory().gpu_of(from) != from_gpu ||
+           machine().memory().gpu_of(to) !=
+               to_gpu) return breaks(cudaErrorInvalidValue,
+                                     "a copy between GPUs is not of their memory");
+       return copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream, Way::kThroughHost););
+}
+
 // ---- pools
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int gpu) {
@@ -179,6 +195,8 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
 }
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  std::size_t count) {
+  if (stand_in::options().no_peers)
+    return breaks(cudaErrorInvalidDevice, "a pool is opened for a GPU that cannot reach it");
   for (std::size_t i = 0; i < count; ++i)
     if (access[i].location.type != cudaMemLocationTypeDevice || access[i].location.id == pool->gpu)
       return breaks(cudaErrorInvalidValue, "a pool is opened for its own GPU, or for no GPU");

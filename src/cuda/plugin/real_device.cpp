@@ -268,6 +268,7 @@ void* RealDevice::allocate(std::int64_t bytes, StreamHandle handle) {
     status = take();
   }
   require(status, has_pools_ ? "cudaMallocAsync" : "cudaMalloc", __FILE__, __LINE__);
+  if (!all_reach_) owners_.add(memory, static_cast<std::int64_t>(size), stream(handle).gpu);
   return memory;
 }
 
@@ -298,6 +299,7 @@ void RealDevice::empty_cache(int gpu) {
 // Without a pool no stream has an order for it: what was launched before is waited for.
 void RealDevice::release(void* memory, StreamHandle handle) {
   const cudaStream_t on = of(handle);
+  if (!all_reach_) owners_.remove(memory);
   if (has_pools_) {
     TRAINSCOPE_CUDA(cudaFreeAsync(memory, on));
     return;
@@ -342,8 +344,10 @@ void RealDevice::copy(const CopyCall& copy, StreamHandle handle) {
   what.from = copy.from_kind;
   what.to = copy.to_kind;
   note(what);
+  const cudaStream_t on = of(handle);
+  if (!all_reach_ && copy_through_host(copy, on)) return;
   TRAINSCOPE_CUDA(cudaMemcpyAsync(copy.to, copy.from, static_cast<std::size_t>(copy.bytes),
-                                  direction(copy), of(handle)));
+                                  direction(copy), on));
 }
 
 void RealDevice::launch(const KernelCall& kernel, StreamHandle handle) {

@@ -18,6 +18,7 @@
 #include "cuda/plugin/cupti_tracer.h"
 #include "cuda/plugin/event_timer.h"
 #include "cuda/plugin/handles.h"
+#include "cuda/plugin/memory_owners.h"
 #include "cuda/plugin/nccl.h"
 
 namespace trainscope::cuda {
@@ -78,6 +79,7 @@ class RealDevice : public DeviceCalls {
     std::unique_ptr<EventTimer> timer;         // where the tracer does not watch
     std::unique_ptr<CublasProducts> products;  // null: no stream is on it yet
     std::unique_ptr<CudnnConvolutions> convolutions;
+    std::vector<bool> reaches;  // by GPU: the memory of which it can reach
   };
   struct Stream {
     std::size_t gpu = 0;
@@ -99,7 +101,12 @@ class RealDevice : public DeviceCalls {
   // Makes a GPU the thread's, and sets it up when it is the first time.
   Gpu& use(std::size_t gpu);
   void set_up(Gpu& gpu);
-  void share_memory(const Gpu& gpu);
+  void share_memory(std::size_t gpu);
+  bool reach_each_other(std::size_t one, std::size_t other) const {
+    return gpus_[one].reaches[other] && gpus_[other].reaches[one];
+  }
+  // From one GPU's memory to that of another that has no way to it; false: it is no such copy.
+  bool copy_through_host(const CopyCall& copy, cudaStream_t stream);
   // cudaStreamSynchronize, beside which NCCL is watched.
   void wait_for(cudaStream_t stream);
   cudaEvent_t event(EventHandle handle);
@@ -114,6 +121,8 @@ class RealDevice : public DeviceCalls {
   bool by_events_ = false;               // where the tracer does not watch
   bool has_pools_ = true;                // of memory
   std::vector<Gpu> gpus_;
+  bool all_reach_ = true;  // each GPU the memory of each other
+  MemoryOwners owners_;    // where some do not
   std::unique_ptr<RunTimeCompiler> compiler_;
   std::unique_ptr<CompiledChains> chains_;  // of all GPUs
   std::mutex set_up_mutex_;

@@ -27,46 +27,66 @@ void RealDevice::find_gpus(int number) {
     TRAINSCOPE_CUDA(cudaGetDeviceProperties(&other, i));
     if (i != number && std::string_view(first.name) == other.name) gpus_.emplace_back().number = i;
   }
+  for (Gpu& gpu : gpus_)
+    for (const Gpu& owner : gpus_) {
+      int can = 1;
+      if (owner.number != gpu.number)
+        TRAINSCOPE_CUDA(cudaDeviceCanAccessPeer(&can, gpu.number, owner.number));
+      gpu.reaches.push_back(can != 0);
+      all_reach_ &= can != 0;
+    }
 }
 
 RealDevice::Gpu& RealDevice::use(std::size_t index) {
   Gpu& gpu = gpus_[index];
   TRAINSCOPE_CUDA(cudaSetDevice(gpu.number));
   const std::lock_guard held(set_up_mutex_);
-  if (!gpu.products) set_up(gpu);
+  if (!gpu.products) {
+    if (has_pools_) {
+      keep_freed_memory(gpu.number);
+      share_memory(index);
+    }
+    set_up(gpu);
+  }
   return gpu;
 }
 
 void RealDevice::set_up(Gpu& gpu) {
-  if (has_pools_) {
-    keep_freed_memory(gpu.number);
-    share_memory(gpu);
-  }
   if (by_events_) gpu.timer = std::make_unique<EventTimer>();
   gpu.convolutions = std::make_unique<CudnnConvolutions>();
   gpu.products = std::make_unique<CublasProducts>();
 }
 
-// Memory of a pool is another GPU's to read when the pool says so. Where they have no way to each
-// other, the driver takes copies through the host.
-void RealDevice::share_memory(const Gpu& gpu) {
-  const auto open = [](int owner, int reader) {
-    int can = 0;
-    TRAINSCOPE_CUDA(cudaDeviceCanAccessPeer(&can, reader, owner));
-    if (!can) return;
+// Memory of a pool is another GPU's to read when the pool says so.
+void RealDevice::share_memory(std::size_t gpu) {
+  const auto open = [this](std::size_t owner, std::size_t reader) {
+    if (!gpus_[reader].reaches[owner]) return;
     cudaMemPool_t pool = nullptr;
-    TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, owner));
+    TRAINSCOPE_CUDA(cudaDeviceGetDefaultMemPool(&pool, gpus_[owner].number));
     cudaMemAccessDesc access{};
     access.location.type = cudaMemLocationTypeDevice;
-    access.location.id = reader;
+    access.location.id = gpus_[reader].number;
     access.flags = cudaMemAccessFlagsProtReadWrite;
     TRAINSCOPE_CUDA(cudaMemPoolSetAccess(pool, &access, 1));
   };
-  for (const Gpu& other : gpus_) {
-    if (!other.products || other.number == gpu.number) continue;
-    open(gpu.number, other.number);
-    open(other.number, gpu.number);
+  for (std::size_t other = 0; other < gpus_.size(); ++other) {
+    if (!gpus_[other].products || other == gpu) continue;
+    open(gpu, other);
+    open(other, gpu);
   }
+}
+
+// "When p2p is not enabled, only cudaMemcpyPeerAsync correctly handles memory not allocated via
+// cudaMalloc" (pytorch, c10/cuda/CUDACachingAllocator.cpp, memcpyAsync).
+bool RealDevice::copy_through_host(const CopyCall& copy, cudaStream_t stream) {
+  if (copy.from_kind != program::MemoryKind::kDevice ||
+      copy.to_kind != program::MemoryKind::kDevice)
+    return false;
+  const auto from = owners_.of(copy.from), to = owners_.of(copy.to);
+  if (!from || !to || reach_each_other(*from, *to)) return false;
+  TRAINSCOPE_CUDA(cudaMemcpyPeerAsync(copy.to, gpus_[*to].number, copy.from, gpus_[*from].number,
+                                      static_cast<std::size_t>(copy.bytes), stream));
+  return true;
 }
 
 cudaStream_t RealDevice::of(StreamHandle handle) {
