@@ -279,6 +279,22 @@ TEST_CASE("through the plug-in a run with no room for it ends with a sentence, t
   check_learns_alike(*gpu, kMlp, kFp32);
 }
 
+TEST_CASE("through the plug-in only who waits behind NCCL's collectives looks again and again") {
+  Gpu gpu;
+  const auto looks = test::stand_in_function<int()>("trainscope_stand_in_looks");
+  const auto looks_in = [&](const Settings& settings) {
+    const int before = looks();
+    CHECK_FALSE(analysis::measured_run("A", config_of(settings), *gpu).ending);
+    return looks() - before;
+  };
+  const bool by_nccl = gpu->gpus() >= 2 && !is_missing("libnccl.so.2");
+  const Settings ranks =
+      test::with(kMlp, {"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2"});
+  CHECK(looks_in(kMlp) == 0);
+  CHECK((looks_in(ranks) > 0) == by_nccl);
+  CHECK(looks_in(kMlp) == 0);
+}
+
 TEST_CASE("through the plug-in memory that another stream is to give back is waited for") {
   Gpu gpu;
   cuda::Bench bench(*gpu);

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdio>
 
 #include "kernels/device.h"
@@ -47,6 +48,8 @@ constexpr Words kWords[] = {
      "operation not permitted when stream is capturing"},
     {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
      "operation failed due to a previous error during capture"}};
+
+std::atomic<int> looks = 0;  // at streams
 
 const Words* words_of(cudaError_t status) {
   for (const Words& one : kWords)
@@ -156,6 +159,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   CALL("cudaStreamSynchronize", return machine().look_at(stream, true););
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  ++looks;
   CALL("cudaStreamQuery", return machine().look_at(stream, false););
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -205,8 +209,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   CALL("cudaGraphLaunch", return machine().launch(exec, stream););
 }
 
-// For tests: rules of CUDA that calls have broken so far; what was made and not given back, in
-// words.
+// For tests: rules of CUDA that calls have broken so far; how often it was asked whether a stream
+// is done; what was made and not given back, in words.
+int trainscope_stand_in_looks() {
+  return looks;
+}
 int trainscope_stand_in_broken() {
   return stand_in::rules_broken();
 }

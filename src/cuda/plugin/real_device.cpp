@@ -243,6 +243,7 @@ HandleCounts RealDevice::handles() const {
 // Graphs first: they use what belongs to the streams.
 void RealDevice::release_after(const HandleCounts& kept) {
   const std::lock_guard held(mutex_);
+  has_collectives_ = false;
   while (graphs_.size() > kept.graphs) graphs_.pop_back();
   while (events_.size() > kept.events) events_.pop_back();
   while (streams_.size() > kept.streams) {

@@ -5,6 +5,7 @@
 // them, and are those of the first one's model.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -107,6 +108,8 @@ class RealDevice : public DeviceCalls {
   }
   // From one GPU's memory to that of another that has no way to it; false: it is no such copy.
   bool copy_through_host(const CopyCall& copy, cudaStream_t stream);
+  // Whether collectives may be on the streams: then who waits looks after NCCL.
+  bool watches_nccl() const { return has_collectives_ && nccl_ && nccl_->why_not().empty(); }
   // cudaStreamSynchronize, beside which NCCL is watched.
   void wait_for(cudaStream_t stream);
   cudaEvent_t event(EventHandle handle);
@@ -130,7 +133,8 @@ class RealDevice : public DeviceCalls {
   std::deque<Stream> streams_;
   std::deque<OwnedEvent> events_;
   std::deque<Graph> graphs_;
-  std::unique_ptr<Nccl> nccl_;  // null: nobody has joined the GPUs
+  std::unique_ptr<Nccl> nccl_;                 // null: nobody has joined the GPUs
+  std::atomic<bool> has_collectives_ = false;  // of NCCL, since handles were last taken back
 };
 
 }  // namespace trainscope::cuda

@@ -2,19 +2,13 @@
 // NCCL between them, waiting for them.
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
-#include <thread>
 
 #include "cuda/plugin/device_memory.h"
+#include "cuda/plugin/poll.h"
 #include "cuda/plugin/real_device.h"
 
 namespace trainscope::cuda {
-namespace {
-
-constexpr std::chrono::microseconds kPoll{20};
-
-}  // namespace
 
 // Those of the same model, the asked one first.
 void RealDevice::find_gpus(int number) {
@@ -120,6 +114,7 @@ int RealDevice::ranks_elsewhere() const {
 // each with its GPU.
 void RealDevice::together(std::size_t group, program::CollectiveKind kind, CollectiveUnit unit,
                           std::int64_t units, const std::vector<RankShare>& ranks) {
+  has_collectives_ = true;
   std::vector<Nccl::Share> shares;
   std::vector<cudaEvent_t> begun;
   for (const RankShare& rank : ranks) {
@@ -145,15 +140,12 @@ void RealDevice::together(std::size_t group, program::CollectiveKind kind, Colle
 }
 
 void RealDevice::wait_for(cudaStream_t stream) {
-  if (!nccl_ || !nccl_->why_not().empty()) {
+  if (!watches_nccl()) {
     TRAINSCOPE_CUDA(cudaStreamSynchronize(stream));
     return;
   }
-  const Nanos begun = host_clock();
-  while (!TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(stream))) {
-    nccl_->require_alive(begun);
-    std::this_thread::sleep_for(kPoll);  // each look is a record of the tracer's
-  }
+  poll([&] { return TRAINSCOPE_CUDA_QUERY(cudaStreamQuery(stream)); },
+       [this, begun = host_clock()] { nccl_->require_alive(begun); });
 }
 
 // ---- waiting -----------------------------------------------------------------------------------
@@ -162,15 +154,15 @@ void RealDevice::synchronise_stream(StreamHandle handle) {
   wait_for(of(handle));
 }
 void RealDevice::synchronise_event(EventHandle handle) {
-  if (!nccl_ || !nccl_->why_not().empty()) {
+  if (!watches_nccl()) {
     TRAINSCOPE_CUDA(cudaEventSynchronize(event(handle)));
     return;
   }
-  for (const Nanos begun = host_clock(); !is_done(handle); std::this_thread::sleep_for(kPoll))
-    nccl_->require_alive(begun);
+  poll([&] { return is_done(handle); },
+       [this, begun = host_clock()] { nccl_->require_alive(begun); });
 }
 void RealDevice::synchronise() {
-  if (nccl_ && nccl_->why_not().empty()) {
+  if (watches_nccl()) {
     std::size_t count = 0;
     {
       const std::lock_guard held(mutex_);
