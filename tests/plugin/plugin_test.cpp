@@ -279,6 +279,20 @@ TEST_CASE("through the plug-in a run with no room for it ends with a sentence, t
   check_learns_alike(*gpu, kMlp, kFp32);
 }
 
+TEST_CASE("a host that can pin no more memory ends the run so, and the GPU is not called full",
+          "[.pinned]") {
+  Gpu gpu;
+  const analysis::Run run = analysis::measured_run(
+      "A", config_of({"workload=copy", "copy.memory=pinned", "copy.bytes=8388608"}), *gpu);
+  REQUIRE(run.ending);
+  const std::string sentence = sim::sentence(*run.ending);
+  CHECK(sentence.find("the host has no 8 MiB left that can be pinned (cudaErrorMemoryAllocation") !=
+        std::string::npos);
+  CHECK(sentence.find("the GPU has no room") == std::string::npos);
+  CHECK(gpu->is_usable());
+  check_learns_alike(*gpu, kMlp, kFp32);
+}
+
 TEST_CASE("through the plug-in only who waits behind NCCL's collectives looks again and again") {
   Gpu gpu;
   const auto looks = test::stand_in_function<int()>("trainscope_stand_in_looks");

@@ -41,6 +41,8 @@ void Memory::trim_pool(int gpu) {
 
 void* Memory::take_pinned(std::size_t bytes) {
   const std::lock_guard held(mutex_);
+  if (pinned_ + bytes > options().pinned_bytes) return nullptr;
+  pinned_ += bytes;
   return take(bytes, Where::kPinned, -1);
 }
 
@@ -49,6 +51,7 @@ bool Memory::give_back(void* memory, Where where) {
   const auto found = pieces_.find(static_cast<const char*>(memory));
   if (found == pieces_.end() || found->second.where != where) return false;
   const Piece& piece = found->second;
+  if (where == Where::kPinned) pinned_ -= piece.bytes;
   if (where == Where::kDevice) used_[piece.gpu] -= piece.bytes;
   if (piece.is_pooled) kept_[piece.gpu] += piece.bytes;
   pieces_.erase(found);

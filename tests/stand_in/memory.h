@@ -15,6 +15,7 @@ class Memory {
  public:
   // Full of NaNs (a brief machine's large pieces: of anything). Null: the GPU has no room for it.
   void* take_device(std::size_t bytes, int gpu);
+  // Null: the host has no more that can be pinned.
   void* take_pinned(std::size_t bytes);
   // From the GPU's pool, which keeps what is given back until it is trimmed: no room for others.
   void* take_pooled(std::size_t bytes, int gpu);
@@ -40,6 +41,7 @@ class Memory {
 
   mutable std::mutex mutex_;
   std::map<const char*, Piece> pieces_;
+  std::size_t pinned_ = 0;
   std::map<int, std::size_t> used_;  // by GPU
   std::map<int, std::size_t> kept_;  // by its pool, beside what is used
 };

@@ -48,6 +48,8 @@ Options read() {
       options.cut_at = std::stol(value);
     } else if (name == "memory_mb") {
       options.memory_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
+    } else if (name == "pinned_mb") {
+      options.pinned_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
     } else if (name == "no_peers") {
       options.no_peers = true;
     } else if (name == "no_pools") {

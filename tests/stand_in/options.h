@@ -10,6 +10,7 @@
 //                   of the headers
 //   cut_at=20       the tracer's record of the kernel of this number is handed over unfinished
 //   memory_mb=64    of each
+//   pinned_mb=1     so much of the host's memory can be pinned
 //   no_pools        of memory: cudaMallocAsync is not supported, as on a share of a GPU
 //   late            work waits until somebody waits for it, or asks whether it is done
 //   seed=7          of the order in which streams get their turn
@@ -40,6 +41,7 @@ struct Options {
   unsigned cupti = 0;
   long cut_at = -1;
   std::size_t memory_bytes = std::size_t{4} << 30;
+  std::size_t pinned_bytes = std::size_t{1} << 40;
   bool no_pools = false;
   bool no_peers = false;
   bool late = false;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "cuda/plugin/require.h"
 
 namespace trainscope::cuda {
@@ -38,6 +40,21 @@ cudaError_t allocate_beside_pool(void** memory, std::size_t bytes) {
   if (!has_pools(number)) return status;
   empty_pool(number);
   return cudaMalloc(memory, bytes);
+}
+
+void* allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // it is not the next call's
+    throw MissingError("the host has no " + format_bytes(static_cast<double>(bytes)) +
+                       " left that can be pinned (" + cudaGetErrorName(status) +
+                       ", cudaHostAlloc): its memory is full, or what may be locked of it (ulimit "
+                       "-l), or a container's share; take a smaller batch or copy, or pageable "
+                       "memory");
+  }
+  require(status, "cudaHostAlloc", __FILE__, __LINE__);
+  return memory;
 }
 
 }  // namespace trainscope::cuda

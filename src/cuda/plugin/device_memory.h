@@ -22,4 +22,8 @@ void empty_pool(int number);
 // is emptied where there is no other.
 cudaError_t allocate_beside_pool(void** memory, std::size_t bytes);
 
+// Pinned memory of the host. Throws MissingError where it gives none: that the GPU is full would be
+// another sentence.
+void* allocate_pinned(std::size_t bytes);
+
 }  // namespace trainscope::cuda

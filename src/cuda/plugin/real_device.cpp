@@ -310,14 +310,10 @@ void RealDevice::release(void* memory, StreamHandle handle) {
 }
 
 void* RealDevice::allocate_host(std::int64_t bytes, MemoryKind kind) {
-  void* memory = nullptr;
-  if (kind == MemoryKind::kPinned) {
-    TRAINSCOPE_CUDA(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocDefault));
-    return memory;
-  }
+  if (kind == MemoryKind::kPinned) return allocate_pinned(static_cast<std::size_t>(bytes));
   constexpr std::size_t kPage = 4096;
   const auto pages = (static_cast<std::size_t>(bytes) + kPage - 1) / kPage;
-  memory = std::aligned_alloc(kPage, pages * kPage);
+  void* memory = std::aligned_alloc(kPage, pages * kPage);
   if (!memory)
     throw MissingError("the host has no " + std::to_string(bytes >> 20) + " MiB" +
                        " left for a buffer in pageable memory; take a smaller batch or copy");
