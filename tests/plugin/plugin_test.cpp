@@ -309,6 +309,20 @@ TEST_CASE("through the plug-in only who waits behind NCCL's collectives looks ag
   CHECK(looks_in(kMlp) == 0);
 }
 
+TEST_CASE("an NCCL that cannot give communicators up together leaves the ring, and says so",
+          "[.old_nccl]") {
+  Gpu gpu;
+  const Settings ranks =
+      test::with(kMlp, {"machine=h200-8", "parallel.strategy=ddp", "parallel.world_size=2"});
+  const analysis::Run run = analysis::measured_run("A", config_of(ranks), *gpu);
+  CHECK_FALSE(run.ending);
+  CHECK(run.trace->origin().detail.find(
+            "collectives are a ring of copies and additions between the GPUs: this NCCL is 2.21.5, "
+            "and of those before 2.22 communicators cannot be given up together") !=
+        std::string::npos);
+  check_learns_alike(*gpu, ranks, kFp32);
+}
+
 TEST_CASE("through the plug-in memory that another stream is to give back is waited for") {
   Gpu gpu;
   cuda::Bench bench(*gpu);

@@ -136,6 +136,10 @@ ncclResult_t exchange(const Share& share, ncclDataType_t type, int peer) {
   return take_part(share, type, ncclSum);
 }
 
+int own_version() {
+  return stand_in::options().nccl == 0 ? NCCL_VERSION_CODE : stand_in::options().nccl;
+}
+
 // The library's own objects and the driver's are taken down when the process exits: who is in it
 // then uses what is no more.
 std::atomic<int> joining = 0;
@@ -156,6 +160,10 @@ struct Joining {
 
 extern "C" {
 
+ncclResult_t ncclGetVersion(int* version) {
+  *version = own_version();
+  return ncclSuccess;
+}
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* gpus) {
   auto clique = std::make_shared<Clique>(Clique{count});
   for (int i = 0; i < count; ++i) {
@@ -210,6 +218,9 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  // pytorch/pytorch#132291: "Group abort semantic is added in NCCL 2.22".
+  if (group().depth > 0 && own_version() < NCCL_VERSION(2, 22, 0))
+    return wrong("communicators are aborted together by an NCCL that cannot");
   group().aborted.push_back(comm);
   if (group().depth == 0) end_aborted();
   return ncclSuccess;
@@ -276,7 +287,8 @@ ncclResult_t ncclRecv(void* get, std::size_t count, ncclDataType_t type, int pee
 }  // extern "C"
 
 stand_in::Symbols stand_in::nccl_symbols() {
-  return {TRAINSCOPE_SYMBOL(ncclCommInitAll),
+  return {TRAINSCOPE_SYMBOL(ncclGetVersion),
+          TRAINSCOPE_SYMBOL(ncclCommInitAll),
           TRAINSCOPE_SYMBOL(ncclGetUniqueId),
           TRAINSCOPE_SYMBOL(ncclCommInitRank),
           TRAINSCOPE_SYMBOL(ncclCommDestroy),

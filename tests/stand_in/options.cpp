@@ -52,6 +52,8 @@ Options read() {
       options.pinned_bytes = static_cast<std::size_t>(std::stoul(value)) << 20;
     } else if (name == "no_peers") {
       options.no_peers = true;
+    } else if (name == "nccl") {
+      options.nccl = std::stoi(value);
     } else if (name == "no_pools") {
       options.no_pools = true;
     } else if (name == "late") {

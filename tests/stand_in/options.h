@@ -22,6 +22,7 @@
 //   refuses_joining    ncclCommInitRank fails, before others know that the rank is there
 //   dies_connecting    the first time that it sends to a rank or receives of it the process is
 //                   killed, when the other one has done the same
+//   nccl=22105      its version, 2.21.5, otherwise that of the headers
 //   deaf            NCCL does not tell that a rank's process is gone: as where they share memory
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
@@ -44,6 +45,7 @@ struct Options {
   std::size_t pinned_bytes = std::size_t{1} << 40;
   bool no_pools = false;
   bool no_peers = false;
+  int nccl = 0;
   bool late = false;
   bool brief = false;
   unsigned seed = 1;

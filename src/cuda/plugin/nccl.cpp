@@ -20,6 +20,7 @@ namespace trainscope::cuda {
   require({static_cast<int>(call), group}, #call, __FILE__, __LINE__)
 
 struct Nccl::Functions {
+  decltype(&ncclGetVersion) version = nullptr;
   decltype(&ncclCommInitAll) init_all = nullptr;
   decltype(&ncclGetUniqueId) unique_id = nullptr;
   decltype(&ncclCommInitRank) init_rank = nullptr;
@@ -40,14 +41,15 @@ struct Nccl::Functions {
 
   bool find(const Library& library) {
     const auto get = [&](auto& function, const char* name) { return library.find(function, name); };
-    return get(init_all, "ncclCommInitAll") && get(unique_id, "ncclGetUniqueId") &&
-           get(init_rank, "ncclCommInitRank") && get(destroy, "ncclCommDestroy") &&
-           get(abort, "ncclCommAbort") && get(async_error, "ncclCommGetAsyncError") &&
-           get(error_words, "ncclGetErrorString") && get(last_error, "ncclGetLastError") &&
-           get(group_start, "ncclGroupStart") && get(group_end, "ncclGroupEnd") &&
-           get(all_reduce, "ncclAllReduce") && get(all_gather, "ncclAllGather") &&
-           get(reduce_scatter, "ncclReduceScatter") && get(broadcast, "ncclBroadcast") &&
-           get(reduce, "ncclReduce") && get(send, "ncclSend") && get(receive, "ncclRecv");
+    return get(version, "ncclGetVersion") && get(init_all, "ncclCommInitAll") &&
+           get(unique_id, "ncclGetUniqueId") && get(init_rank, "ncclCommInitRank") &&
+           get(destroy, "ncclCommDestroy") && get(abort, "ncclCommAbort") &&
+           get(async_error, "ncclCommGetAsyncError") && get(error_words, "ncclGetErrorString") &&
+           get(last_error, "ncclGetLastError") && get(group_start, "ncclGroupStart") &&
+           get(group_end, "ncclGroupEnd") && get(all_reduce, "ncclAllReduce") &&
+           get(all_gather, "ncclAllGather") && get(reduce_scatter, "ncclReduceScatter") &&
+           get(broadcast, "ncclBroadcast") && get(reduce, "ncclReduce") && get(send, "ncclSend") &&
+           get(receive, "ncclRecv");
   }
 
   ncclResult_t call(program::CollectiveKind kind, ncclDataType_t type, std::size_t units,
@@ -301,6 +303,27 @@ std::string Nccl::time_out_words() const {
   return format_nanos(static_cast<double>(time_out_));
 }
 
+namespace {
+
+// "2.21.5" of NCCL_VERSION(2, 21, 5); up to 2.8 it had a digit less.
+std::string version_words(int code) {
+  return std::to_string(code < 10'000 ? code / 1000 : code / 10'000) + "." +
+         std::to_string(code / 100 % (code < 10'000 ? 10 : 100)) + "." + std::to_string(code % 100);
+}
+
+}  // namespace
+
+// Communicators are aborted together, since one may wait for what another holds: "group abort
+// semantic is added in NCCL 2.22" (pytorch/pytorch#132291; NVIDIA/nccl#1013).
+std::string Nccl::why_not_with(const Functions& functions) {
+  constexpr int kOldest = NCCL_VERSION(2, 22, 0);
+  int version = 0;
+  functions.version(&version);
+  if (version >= kOldest) return "";
+  return "this NCCL is " + version_words(version) +
+         ", and of those before 2.22 communicators cannot be given up together";
+}
+
 bool Nccl::load() {
   if (!library_.is_there()) {
     why_not_ = "NCCL is missing (" + library_.why_not() + ")";
@@ -310,9 +333,9 @@ bool Nccl::load() {
                                   [](const RankGroup& group) { return !group.gpus.empty(); });
   if (made > 1) setenv(kNcclInOrder, "1", 0);
   functions_ = std::make_unique<Functions>();
-  if (functions_->find(library_)) return true;
-  why_not_ = "this NCCL lacks functions of NCCL 2.28";
-  return false;
+  why_not_ = functions_->find(library_) ? why_not_with(*functions_)
+                                        : "this NCCL lacks functions that 2.22 has";
+  return why_not_.empty();
 }
 
 void Nccl::refuse(int status, const char* call, std::size_t group, const std::string& words) {

@@ -83,6 +83,7 @@ class Nccl {
   };
 
   bool load();
+  static std::string why_not_with(const Functions& functions);
   void init_here(std::size_t group);
   void join(int gpu, const Peers& peers);
   std::string make_id(std::size_t group);
