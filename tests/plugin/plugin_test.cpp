@@ -309,6 +309,14 @@ TEST_CASE("through the plug-in only who waits behind NCCL's collectives looks ag
   CHECK(looks_in(kMlp) == 0);
 }
 
+TEST_CASE("through the plug-in compiled kernels are loaded ahead on each GPU that is used") {
+  Gpu gpu;
+  check_learns_alike(*gpu,
+                     test::with(kMlp, {"machine=h200-8", "parallel.strategy=ddp",
+                                       "parallel.world_size=4", "compile.fuse=true"}),
+                     kFp32);
+}
+
 TEST_CASE("an NCCL that cannot give communicators up together leaves the ring, and says so",
           "[.old_nccl]") {
   Gpu gpu;

@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ struct CUlib_st {
 struct CUkern_st {
   CUlib_st* library;
   std::string name;
+  std::set<int> gpus = {};  // that it is loaded on
 };
 
 namespace {
@@ -41,6 +43,11 @@ struct Loaded {
     const auto found = std::find_if(kernels.begin(), kernels.end(),
                                     [&](const auto& one) { return one.get() == kernel; });
     return found == kernels.end() ? nullptr : found->get();
+  }
+  // On the thread's GPU; false: it is already.
+  bool load(CUkern_st& kernel) {
+    const std::lock_guard held(mutex);
+    return kernel.gpus.insert(stand_in::thread_state().gpu).second;
   }
 };
 Loaded& loaded() {
@@ -99,14 +106,18 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  CALL("cudaFuncGetAttributes", *attributes = {};
-       return loaded().find(kernel) ? cudaSuccess : cudaErrorInvalidDeviceFunction;);
+  CALL("cudaFuncGetAttributes", *attributes = {}; CUkern_st* found = loaded().find(kernel);
+       if (!found) return cudaErrorInvalidDeviceFunction; loaded().load(*found);
+       return cudaSuccess;);
 }
 
 cudaError_t cudaLaunchKernel(const void* entry, dim3 blocks, dim3 threads, void** arguments,
                              std::size_t shared_bytes, cudaStream_t stream) {
-  const CUkern_st* kernel = loaded().find(entry);
+  CUkern_st* kernel = loaded().find(entry);
   if (!kernel) return stand_in::breaks(cudaErrorInvalidDeviceFunction, "there is no such kernel");
+  // CUDA C++ Programming Guide, "Lazy Loading": that takes its time, and is no part of a capture.
+  if (loaded().load(*kernel))
+    stand_in::breaks(cudaSuccess, "a compiled kernel is loaded on a GPU by its launch");
   const auto size = [](dim3 of) { return emulator::Size3{of.x, of.y, of.z}; };
   try {
     kernel->library->module->start(kernel->name.c_str(), kernels::stream_of(stream),

@@ -29,6 +29,7 @@ void CompiledChains::prepare(const FusedKernel& chain) {
   const std::string key = key_of(chain);
   const std::lock_guard held(mutex_);
   if (!modules_.contains(key)) modules_[key] = compiler_.compile(text_of(chain));
+  if (ChainModule* module = modules_[key].get()) module->load();
 }
 
 bool CompiledChains::launch(const FusedKernel& chain, kernels::Stream stream, float* room) {

@@ -14,6 +14,8 @@ namespace trainscope::cuda {
 class ChainModule {
  public:
   virtual ~ChainModule() = default;
+  // Loads all of it on the thread's GPU, once on each.
+  virtual void load() {}
   // Its entry of this name.
   virtual void start(const char* name, kernels::Stream stream, const kernels::Shape& shape,
                      void** arguments) = 0;
@@ -31,7 +33,7 @@ class CompiledChains {
  public:
   explicit CompiledChains(ChainCompiler& compiler) : compiler_(compiler) {}
 
-  // Takes tenths of a second for a form that is new.
+  // Takes tenths of a second for a form that is new. Of the thread's GPU.
   void prepare(const FusedKernel& chain);
   // False: the chain was not prepared, or could not be compiled; launch_fused reads its steps.
   bool launch(const FusedKernel& chain, kernels::Stream stream, float* room);

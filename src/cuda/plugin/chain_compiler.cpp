@@ -21,6 +21,14 @@ class LoadedChain : public ChainModule {
   LoadedChain(OwnedLibrary library, std::map<std::string, cudaKernel_t, std::less<>> kernels)
       : library_(std::move(library)), kernels_(std::move(kernels)) {}
 
+  // Now, and not when it is first started: that may be timed, or captured.
+  void load() override {
+    cudaFuncAttributes unused{};
+    for (const auto& [name, kernel] : kernels_)
+      if (cudaFuncGetAttributes(&unused, static_cast<const void*>(kernel)) != cudaSuccess)
+        cudaGetLastError();
+  }
+
   void start(const char* name, kernels::Stream stream, const kernels::Shape& shape,
              void** arguments) override {
     const auto found = kernels_.find(std::string_view(name));
@@ -37,13 +45,6 @@ class LoadedChain : public ChainModule {
   std::map<std::string, cudaKernel_t, std::less<>> kernels_;
 };
 
-// On the thread's GPU now, and not when it is first started: that may be timed, or captured.
-void load_now(cudaKernel_t kernel) {
-  cudaFuncAttributes unused{};
-  if (cudaFuncGetAttributes(&unused, static_cast<const void*>(kernel)) != cudaSuccess)
-    cudaGetLastError();
-}
-
 std::unique_ptr<ChainModule> loaded(const std::string& code, const std::string& text) {
   cudaLibrary_t library = nullptr;
   if (cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) !=
@@ -54,7 +55,6 @@ std::unique_ptr<ChainModule> loaded(const std::string& code, const std::string& 
   for (const std::string& name : entries_of(text)) {
     cudaKernel_t kernel = nullptr;
     if (cudaLibraryGetKernel(&kernel, library, name.c_str()) != cudaSuccess) return nullptr;
-    load_now(kernel);
     kernels.emplace(name, kernel);
   }
   return std::make_unique<LoadedChain>(std::move(owned), std::move(kernels));

@@ -383,9 +383,13 @@ std::int64_t RealDevice::room_for(const KernelCall& kernel) const {
   return room_of(kernel);
 }
 
+// On each GPU that somebody has a stream on: code is loaded for one at a time.
 void RealDevice::prepare(const KernelCall& kernel) {
-  use(0);
-  prepare_operation(kernel, *chains_);
+  for (std::size_t i = gpus_.size(); i-- > 0;) {
+    if (i > 0 && !gpus_[i].products) continue;
+    use(i);
+    prepare_operation(kernel, *chains_);
+  }
 }
 
 std::int64_t RealDevice::blocks_recorded(const KernelCall& kernel) const {
