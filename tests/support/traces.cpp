@@ -1,5 +1,6 @@
 #include "support/traces.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace trainscope::test {
@@ -9,6 +10,14 @@ std::filesystem::path real_traces_folder() {
     return named;
   }
   return std::filesystem::path(TRAINSCOPE_SOURCE_DIR).parent_path() / "shared" / "traces";
+}
+
+std::vector<std::filesystem::path> real_traces() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(real_traces_folder()))
+    if (entry.path().extension() == ".gz") files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
 }
 
 bool real_traces_present() {

@@ -3,18 +3,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "trace/chrome_reader.h"
+#include "trace/given_events.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;
-
-namespace {
-
-std::unique_ptr<Trace> events(const std::string& list) {
-  return read_chrome_trace("t.json", "{\"schemaVersion\": 1, \"traceEvents\": [" + list + "]}");
-}
-
-}  // namespace
+using test::events;
 
 TEST_CASE("work on Meta's accelerators is a kernel, and its runtime's calls launch it") {
   const auto trace = events(

@@ -3,30 +3,18 @@
 
 #include <catch2/catch.hpp>
 
-#include "trace/chrome_reader.h"
+#include "trace/given_events.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;
+using test::complete;
+using test::events;
+using test::lost;
 
 namespace {
 
 std::unique_ptr<Trace> read(const std::string& text) {
   return read_chrome_trace("t.json", text);
-}
-
-std::unique_ptr<Trace> events(const std::string& list) {
-  return read("{\"schemaVersion\": 1, \"traceEvents\": [" + list + "]}");
-}
-
-std::string complete(const std::string& ts, const std::string& dur) {
-  return R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": )" + ts +
-         R"(, "dur": )" + dur + "}";
-}
-
-std::int64_t lost(const Trace& trace, const std::string& reason) {
-  for (std::uint32_t i = 0; i < trace.dropped().size(); ++i)
-    if (trace.dropped()[i].reason == reason) return trace.dropped()[i].count;
-  return 0;
 }
 
 }  // namespace
@@ -303,105 +291,6 @@ TEST_CASE("an arrow that does not touch an event's start is drawn from the span 
   CHECK(lost(*trace, "end of an arrow of an unknown category") == 1);
 }
 
-TEST_CASE("a kernel has the phase of the host work around its launch") {
-  const auto launch = [](int at, int correlation) {
-    return fmt::format(
-        R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
-             "ts": {0}, "dur": 1, "args": {{"correlation": {1}}}}},
-           {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5{0}, "dur": 1,
-             "args": {{"stream": 7, "correlation": {1}}}}})",
-        at, correlation);
-  };
-  const auto host = [](const std::string& name, int at, int length) {
-    return fmt::format(
-        R"({{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": 1, "ts": {}, "dur": {}}},)",
-        name, at, length);
-  };
-  const auto trace = events(
-      host("Net.forward", 0, 100) + host("autograd::engine::evaluate_function: B", 100, 100) +
-      host("checkpointed.forward", 150, 20) + host("Optimizer.step#SGD.step", 200, 50) +
-      host("loss.forward_backward", 250, 50) + launch(10, 1) + "," + launch(110, 2) + "," +
-      launch(155, 3) + "," + launch(190, 4) + "," + launch(210, 5) + "," + launch(260, 6));
-  std::vector<Category> found;
-  for (SpanId id = 0; id < trace->spans().size(); ++id)
-    if (is_kernel(trace->spans()[id].category)) found.push_back(trace->spans()[id].category);
-  CHECK(found == std::vector<Category>{Category::kForward, Category::kBackward, Category::kBackward,
-                                       Category::kBackward, Category::kOptimizer,
-                                       Category::kKernel});
-}
-
-TEST_CASE("an operator of 2021 is forward if it makes the node that a later backward names") {
-  // name, thread, start, length, number of the node, whether it is its backward.
-  const auto call = [](const char* name, int tid, int at, int length, int node, int forward = 0) {
-    return fmt::format(
-        R"({{"ph": "X", "cat": "Operator", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {},
-             "args": {{"Fwd thread id": {}, "Sequence number": {}}}}},)",
-        name, tid, at, length, forward, node);
-  };
-  int launches = 0;
-  const auto launch = [&](int tid, int at) {
-    ++launches;
-    return fmt::format(
-        R"({{"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": {0},
-             "ts": {1}, "dur": 1, "args": {{"correlation": {2}}}}},
-           {{"ph": "X", "cat": "Kernel", "name": "k", "pid": 0, "tid": "stream 7", "ts": 9{1},
-             "dur": 1, "args": {{"stream": 7, "correlation": {2}}}}},)",
-        tid, at, launches);
-  };
-  std::string text = call("aten::zero_", 1, 100, 10, 4) + launch(1, 101) +  // of no node
-                     call("aten::conv2d", 1, 120, 40, 4) + launch(1, 125) +
-                     call("aten::cudnn_convolution", 1, 130, 10, 4) + launch(1, 131) +
-                     launch(1, 150) +                                           // its bias
-                     call("aten::add_", 1, 170, 10, 5) + launch(1, 171) +       // a count
-                     call("aten::batch_norm", 1, 190, 10, 5) + launch(1, 191);  // node 5
-  text += call("aten::zero_", 1, 200, 10, 6) + launch(1, 201) +
-          call("BatchNormBackward", 2, 220, 10, 5, 1) + launch(2, 221) +
-          call("ConvBackward", 2, 240, 10, 4, 1) + launch(2, 241) +
-          call("aten::mul", 1, 260, 10, 6) + launch(1, 261) +  // no backward has it
-          call("aten::conv2d", 1, 280, 10, 7) + launch(1, 281) +
-          call("ConvBackward", 2, 300, 10, 7, 1) + launch(2, 301);
-  text.pop_back();
-  const auto trace = events(text);
-  std::vector<Category> found;
-  for (SpanId id = 0; id < trace->spans().size(); ++id)
-    if (is_kernel(trace->spans()[id].category)) found.push_back(trace->spans()[id].category);
-  constexpr Category kNo = Category::kKernel, kForward = Category::kForward,
-                     kBackward = Category::kBackward;
-  CHECK(found == std::vector<Category>{kNo, kForward, kForward, kForward, kForward, kForward, kNo,
-                                       kBackward, kBackward, kNo, kForward, kBackward});
-}
-
-TEST_CASE("on autograd's own thread a kernel outside of its functions is backward") {
-  const auto work = [](int tid, int at, int correlation) {
-    return fmt::format(
-        R"({{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": {0}, "ts": {1},
-             "dur": 4}},
-           {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": {0},
-             "ts": {1}, "dur": 1, "args": {{"correlation": {2}}}}},
-           {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5{1}, "dur": 1,
-             "args": {{"stream": 7, "correlation": {2}}}}},)",
-        tid, at, correlation);
-  };
-  const auto mark = [](int tid, const char* name, int at) {
-    return fmt::format(
-        R"({{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": 9}},)",
-        name, tid, at);
-  };
-  const auto category = [&](const std::string& marks) {
-    std::string list = marks + work(2, 150, 1);
-    list.pop_back();
-    const auto trace = events(list);
-    for (SpanId id = 0; id < trace->spans().size(); ++id)
-      if (trace->name(trace->spans()[id]) == "k") return trace->spans()[id].category;
-    return Category::kOther;
-  };
-  const std::string backward = mark(2, "autograd::engine::evaluate_function: B", 100);
-  CHECK(category(backward) == Category::kBackward);
-  CHECK(category(backward + mark(2, "Net.forward", 20)) == Category::kKernel);
-  CHECK(category(mark(1, "autograd::engine::evaluate_function: B", 100)) == Category::kKernel);
-  CHECK(category("") == Category::kKernel);
-}
-
 TEST_CASE("correlations that are no 32-bit numbers join nothing") {
   const auto trace = events(
       R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1,
@@ -430,68 +319,4 @@ TEST_CASE("mangled names of kernels are read as programmers wrote them") {
       R"({"ph": "X", "cat": "kernel", "name": "_Z4gemmIfEvi", "pid": 0, "tid": 7, "ts": 1,
           "dur": 1})");
   CHECK(trace->name(trace->spans()[0]) == "void gemm<float>(int)");
-}
-
-TEST_CASE("an event of another clock does not stretch the axis: it is dropped, and counted") {
-  const std::string kReason = "complete event hours away from all others, as of another clock";
-  std::string list;
-  for (int i = 0; i < 10; ++i) list += complete(fmt::format("171200000000000{}", i), "1") + ",";
-  const std::string last = complete("1712000000000020", "1");
-  const auto length_with = [&](const std::string& stray) {
-    const auto trace = events(list + stray + last);
-    Nanos end = 0;
-    for_each(trace->spans(), [&](const Span& span, SpanId) { end = std::max(end, span.end()); });
-    return std::pair(end, lost(*trace, kReason));
-  };
-  const Nanos plain = length_with("").first;
-  CHECK(plain == 21'000);
-  CHECK(length_with(complete("0", "1") + ",") == std::pair(plain, std::int64_t{1}));
-  CHECK(length_with(complete("2000000000000000", "1") + ",") == std::pair(plain, std::int64_t{1}));
-  CHECK(length_with(complete("1712000000000005", "4000000000000") + ",") ==
-        std::pair(plain, std::int64_t{1}));
-  // Half an hour away is a pause.
-  CHECK(length_with(complete("1711998200000000", "1") + ",").second == 0);
-}
-
-TEST_CASE("a counter's value of another clock does not stretch the axis either") {
-  const auto counter = [](const char* ts) {
-    return fmt::format(
-        R"({{"ph": "C", "name": "SM", "pid": 1, "tid": 1, "ts": {}, "args": {{"value": 5}}}},)",
-        ts);
-  };
-  const auto trace =
-      events(counter("1712000000000001") + counter("1") + complete("1712000000000000", "3") + "," +
-             complete("1712000000000004", "3"));
-  CHECK(trace->samples().size() == 1);
-  CHECK(trace->spans().size() == 2);
-  CHECK(trace->end() == 7'000);
-  CHECK(lost(*trace, "counter value hours away from all else, as of another clock") == 1);
-}
-
-TEST_CASE("a run whose events are hours apart keeps them all") {
-  std::string list;
-  for (int i = 0; i < 40; ++i) list += complete(fmt::format("{}", i * 4'000'000'000LL), "1") + ",";
-  list.pop_back();
-  CHECK(events(list)->spans().size() == 40);
-  // Two recordings in one file, a day apart.
-  list.clear();
-  for (int i = 0; i < 20; ++i)
-    list += complete(fmt::format("{}", i + (i < 8 ? 0 : 86'400'000'000LL)), "1") + ",";
-  list.pop_back();
-  CHECK(events(list)->spans().size() == 20);
-}
-
-TEST_CASE("what a dropped event launched, or an arrow to it, is joined to nothing else") {
-  const auto trace = events(
-      R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
-          "ts": 1, "dur": 1, "args": {"correlation": 5}},
-         {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
-          "ts": 1712000000000000, "dur": 1, "args": {"correlation": 6}},
-         {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1712000000000002,
-          "dur": 1, "args": {"correlation": 5}},
-         {"ph": "X", "cat": "kernel", "name": "m", "pid": 0, "tid": 7, "ts": 1712000000000004,
-          "dur": 1, "args": {"correlation": 6}})");
-  REQUIRE(trace->spans().size() == 3);
-  CHECK(trace->spans()[1].cause_span == kNone);
-  CHECK(trace->spans()[2].cause_span == 0);
 }

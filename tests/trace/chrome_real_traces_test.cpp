@@ -6,10 +6,12 @@
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
+#include "trace/given_events.h"
 #include "trace/index.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;
+using test::lost;
 
 namespace {
 
@@ -43,12 +45,6 @@ int flows_of(const Trace& trace, FlowKind kind) {
   int count = 0;
   for (std::uint32_t i = 0; i < trace.flows().size(); ++i) count += trace.flows()[i].kind == kind;
   return count;
-}
-
-std::int64_t lost(const Trace& trace, const std::string& reason) {
-  for (std::uint32_t i = 0; i < trace.dropped().size(); ++i)
-    if (trace.dropped()[i].reason == reason) return trace.dropped()[i].count;
-  return 0;
 }
 
 std::vector<std::string> lane_names(const Trace& trace) {

@@ -208,6 +208,7 @@ TEST_CASE("several ranks in one file share neither processes nor arrows") {
 
 TEST_CASE("every pid and tid is a whole number") {
   const json file = json::parse(Example().text());
+  REQUIRE(!file["traceEvents"].empty());
   for (const json& event : file["traceEvents"]) {
     CHECK(event["pid"].is_number_integer());
     CHECK(event["tid"].is_number_integer());
