@@ -62,20 +62,25 @@ std::vector<Span> spans_of(const trace::Trace& trace, LaneKind kind) {
 }  // namespace
 
 TEST_CASE("no two operations of one stream, nor two transfers of one engine, overlap") {
+  std::map<LaneKind, int> pairs;
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     for (const LaneKind kind : {LaneKind::kStream, LaneKind::kCopyEngine}) {
       const auto spans = spans_of(run->trace, kind);
       for (std::size_t i = 1; i < spans.size(); ++i) {
         if (spans[i].lane != spans[i - 1].lane) continue;
+        ++pairs[kind];
         INFO("seed " << seed);
         REQUIRE(spans[i].start >= spans[i - 1].end());
       }
     }
   }
+  CHECK(pairs[LaneKind::kStream] > kPrograms);
+  CHECK(pairs[LaneKind::kCopyEngine] > kPrograms);
 }
 
 TEST_CASE("nothing begins before its cause, and device work not before its call") {
+  int causes = 0, works = 0;
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     const auto& spans = run->trace.spans();
@@ -91,18 +96,23 @@ TEST_CASE("nothing begins before its cause, and device work not before its call"
       if (on_device && spans[i].cause_span != trace::kNone) {
         const Span& cause = spans[spans[i].cause_span];
         const bool by_call = spans[i].cause == trace::Cause::kLaunch;
+        ++causes;
         // A pageable copy begins inside its call.
         REQUIRE(spans[i].start >= (by_call ? cause.start : cause.end()));
       }
       if (on_device) {
+        ++works;
         REQUIRE(calls.count(spans[i].correlation) == 1);
         REQUIRE(spans[i].start >= calls[spans[i].correlation].start);
       }
     }
   }
+  CHECK(causes > kPrograms);
+  CHECK(works > kPrograms);
 }
 
 TEST_CASE("no link carries more bytes than it can, over any transfer") {
+  int transfers = 0;
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     const machine::Machine& machine = machine_for(seed);
@@ -111,13 +121,16 @@ TEST_CASE("no link carries more bytes than it can, over any transfer") {
       const double rate = span.category == Category::kCopyH2D ? machine.pcie.h2d_bytes_per_s
                                                               : machine.pcie.d2h_bytes_per_s;
       INFO("seed " << seed);
+      ++transfers;
       REQUIRE(static_cast<double>(copy.bytes) <=
               rate * 1e-9 * static_cast<double>(span.duration) + 1e-6);
     }
   }
+  CHECK(transfers > kPrograms);
 }
 
 TEST_CASE("both directions together carry no more bytes than the link can") {
+  int meetings = 0;
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     // Over any two transfers that meet, from the begin of the first to the end of the last, the
@@ -133,11 +146,13 @@ TEST_CASE("both directions together carry no more bytes than the link can") {
           bytes +=
               static_cast<double>(std::get<trace::CopyDetail>(*run->trace.detail(*span)).bytes);
         const auto time = std::max(a.end(), b.end()) - std::min(a.start, b.start);
+        ++meetings;
         INFO("seed " << seed);
         REQUIRE(bytes <= rate * static_cast<double>(time) + 1e-6);
       }
     }
   }
+  CHECK(meetings > kPrograms / 10);
 }
 
 TEST_CASE("no task is lost: every launch and copy of the program is in the trace") {
@@ -171,15 +186,18 @@ TEST_CASE("no task is lost: every launch and copy of the program is in the trace
 }
 
 TEST_CASE("a synchronisation ends after the work that it waits for") {
+  int waits = 0;
   for (int seed = 0; seed < kPrograms; ++seed) {
     const auto run = simulate(seed);
     const auto& spans = run->trace.spans();
     for (std::uint32_t i = 0; i < spans.size(); ++i) {
       if (spans[i].category != Category::kHeld || spans[i].cause_span == trace::kNone) continue;
+      ++waits;
       INFO("seed " << seed << " span " << i);
       REQUIRE(spans[i].end() >= spans[spans[i].cause_span].end());
     }
   }
+  CHECK(waits > kPrograms);
 }
 
 TEST_CASE("the same program gives the same trace, whether it is run at once or in small pieces") {

@@ -141,12 +141,15 @@ TEST_CASE("a batch is split: each replica gets its part, and GPU 0 the loss and 
 TEST_CASE("no gradient is summed before every replica is through with its backward") {
   const program::Program program = program_of();
   const auto& commands = program.threads[thread_named(program, "autograd thread")].commands;
-  int pops = 0;
+  int pops = 0, sums = 0;
   for (const program::Command& command : commands) {
     if (std::holds_alternative<program::Pop>(command.action)) ++pops;
     const auto* sum = std::get_if<program::Collective>(&command.action);
-    if (sum && sum->kind == program::CollectiveKind::kReduce) CHECK(pops % 4 == 0);
+    if (!sum || sum->kind != program::CollectiveKind::kReduce) continue;
+    ++sums;
+    CHECK(pops % 4 == 0);
   }
+  CHECK(sums > 0);
   CHECK(pops == 8);  // two steps: the main thread's word, and three replicas'
 }
 
@@ -184,6 +187,7 @@ TEST_CASE("GPU 0 holds more than the others, and all give back what a step neede
     if (event.action == trace::AllocatorAction::kSegmentAlloc)
       CHECK(segments.insert(event.segment).second);
   }
+  CHECK(!segments.empty());
 }
 
 // But for blocks of the cache that are a little too large, and not worth splitting.

@@ -8,9 +8,9 @@
 #include "train/build.h"
 
 using namespace trainscope;
+using test::Settings;
 
 TEST_CASE("memory is given back behind all that uses it, on whichever stream") {
-  using Settings = std::vector<std::string>;
   const Settings fsdp{"parallel.strategy=fsdp", "parallel.world_size=4"};
   const Settings tensor{"parallel.strategy=tensor", "parallel.world_size=2"};
   const Settings mesh{"parallel.strategy=tensor", "parallel.world_size=4", "tensor.degree=2"};

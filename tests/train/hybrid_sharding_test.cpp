@@ -163,17 +163,24 @@ TEST_CASE("what was summed in another type is kept until its cast is done") {
     settings.insert(settings.end(), more.begin(), more.end());
     const program::Program program = program_of(settings);
     program::validate(program);
-    std::set<Index> in_sum;
+    std::set<Index> in_sum, were_in_sum;
+    std::size_t kept = 0;
     in_order(program, 0, [&](const program::Command& command) {
       const program::Action& action = command.action;
       const auto* sum = std::get_if<program::Collective>(&action);
-      if (sum && sum->communicator == 1)
-        in_sum.insert(program.payloads[sum->send].begin(), program.payloads[sum->send].end());
+      if (sum && sum->communicator == 1) {
+        const auto& summed = program.payloads[sum->send];
+        in_sum.insert(summed.begin(), summed.end());
+        were_in_sum.insert(summed.begin(), summed.end());
+      }
       const auto* wait = std::get_if<program::StreamWait>(&action);
       if (wait && program.streams[wait->stream].number == 7) in_sum.clear();
       const auto* freed = std::get_if<program::Free>(&action);
-      if (freed) REQUIRE_FALSE(in_sum.contains(freed->buffer));
+      if (!freed) return;
+      REQUIRE_FALSE(in_sum.contains(freed->buffer));
+      kept += were_in_sum.erase(freed->buffer);
     });
+    REQUIRE(kept > 0);
   }
 }
 

@@ -10,10 +10,9 @@
 #include "train/build.h"
 
 using namespace trainscope;
+using test::Settings;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 struct Copies {
   std::int64_t most = 0;  // bytes at once

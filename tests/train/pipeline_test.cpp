@@ -102,6 +102,7 @@ TEST_CASE("no kernel of a stage reads or writes what has no memory, and each ste
       for (int rank = 0; rank < ranks_of(program); ++rank) {
         std::set<Index> alive, shown;
         std::vector<std::size_t> after_steps;
+        int sent = 0, touched = 0;
         in_order(program, rank, [&](const program::Command& command) {
           const program::Action& action = command.action;
           if (const auto* one = std::get_if<program::Alloc>(&action)) {
@@ -122,6 +123,7 @@ TEST_CASE("no kernel of a stage reads or writes what has no memory, and each ste
                 for (const Index buffer : program.payloads[payload]) {
                   INFO(program.buffers[buffer].name);
                   REQUIRE(alive.contains(buffer));
+                  ++sent;
                 }
           const auto* launch = std::get_if<program::Launch>(&action);
           if (!launch) return;
@@ -130,10 +132,13 @@ TEST_CASE("no kernel of a stage reads or writes what has no memory, and each ste
             for (const Index buffer : *list) {
               INFO(operation.kernel << " and " << program.buffers[buffer].name);
               REQUIRE(program.buffers[buffer].device == rank);
-              if (program.buffers[buffer].kind == program::MemoryKind::kDevice)
-                REQUIRE((alive.contains(buffer) || shown.contains(buffer)));
+              if (program.buffers[buffer].kind != program::MemoryKind::kDevice) continue;
+              REQUIRE((alive.contains(buffer) || shown.contains(buffer)));
+              ++touched;
             }
         });
+        CHECK((sent > 0) == (ranks_of(program) > 1));
+        CHECK(touched > 0);
         for (const Index buffer : alive) {
           INFO(program.buffers[buffer].name);
           const bool stays = program.buffers[buffer].role != program::Role::kActivation ||
@@ -262,6 +267,7 @@ TEST_CASE("what an interleaved pipeline sends is kept to the end of its step") {
   for (int rank = 0; rank < 2; ++rank) {
     std::set<Index> sent;
     bool computed_all = false;
+    int given_back = 0;
     in_order(program, rank, [&](const program::Command& command) {
       if (const auto* one = std::get_if<program::Collective>(&command.action);
           one && one->send != program::kNoIndex)
@@ -271,8 +277,11 @@ TEST_CASE("what an interleaved pipeline sends is kept to the end of its step") {
         computed_all = name.find("REDUCE_GRAD") != std::string::npos;
       }
       const auto* freed = std::get_if<program::Free>(&command.action);
-      if (freed && sent.contains(freed->buffer)) CHECK(computed_all);
+      if (!freed || !sent.contains(freed->buffer)) return;
+      CHECK(computed_all);
+      ++given_back;
     });
+    CHECK(given_back > 4);
     CHECK(sent.size() > 4);
   }
 }

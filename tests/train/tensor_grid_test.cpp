@@ -187,14 +187,21 @@ TEST_CASE(
     }
     const std::size_t each = one.operations.size();
     REQUIRE(all.operations.size() == 4 * each);
+    int dropouts = 0, parts = 0;
     for (std::size_t i = 0; i < all.operations.size(); ++i) {
       const auto rank = static_cast<std::int64_t>(i / each);
       const auto& function = all.operations[i].function;
-      if (const auto* dropout = std::get_if<program::Dropout>(&function))
+      if (const auto* dropout = std::get_if<program::Dropout>(&function)) {
+        ++dropouts;
         CHECK(dropout->rank == rank % dropout->ranks);
+      }
       const auto* runs = std::get_if<program::CopyRuns>(&function);
-      if (runs && runs->rank_step > 0) CHECK(runs->first == rank % one.communicators[0].ranks);
+      if (!runs || runs->rank_step == 0) continue;
+      ++parts;
+      CHECK(runs->first == rank % one.communicators[0].ranks);
     }
+    CHECK(dropouts > 0);
+    CHECK(parts > 0);
   }
   const program::Program own = only_rank(program_of(kPairs), 3);
   CHECK(own.communicators[0].gpus == std::vector<int>{2, 3});

@@ -128,6 +128,7 @@ TEST_CASE("what is summed is a copy that has memory, and kernels wait for the su
       std::set<Index> alive;
       Index copied = program::kNoIndex;
       bool waits = false;
+      int sums = 0, reads = 0;
       in_order(program, 0, [&](const program::Command& command) {
         const program::Action& action = command.action;
         if (const auto* one = std::get_if<program::Alloc>(&action))
@@ -146,6 +147,7 @@ TEST_CASE("what is summed is a copy that has memory, and kernels wait for the su
           REQUIRE(program.payloads[one->send] == std::vector<Index>{copied});
           CHECK(one->bytes == program.buffers[copied].bytes);
           waits = true;
+          ++sums;
         }
         if (std::holds_alternative<program::StreamWait>(action)) waits = false;
         const auto* launch = std::get_if<program::Launch>(&action);
@@ -155,10 +157,13 @@ TEST_CASE("what is summed is a copy that has memory, and kernels wait for the su
           const program::Role role = program.buffers[buffer].role;
           INFO(program.operations[launch->operation].kernel << ", "
                                                             << program.buffers[buffer].name);
-          if (role == program::Role::kActivation && !program.buffers[buffer].is_view)
-            REQUIRE(alive.contains(buffer));
+          if (role != program::Role::kActivation || program.buffers[buffer].is_view) continue;
+          REQUIRE(alive.contains(buffer));
+          ++reads;
         }
       });
+      CHECK(sums > 0);
+      CHECK(reads > 0);
     }
 }
 
