@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/run.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
+using test::value;
 
 namespace {
 
@@ -14,13 +16,6 @@ analysis::Run run(std::initializer_list<const char*> settings) {
     config.set_text(common);
   for (const char* setting : settings) config.set_text(setting);
   return analysis::run_config("A", config);
-}
-
-double value(const analysis::Run& run, const char* metric) {
-  const auto found = analysis::value_of(run.metrics, metric);
-  INFO(metric);
-  REQUIRE(found);
-  return *found;
 }
 
 }  // namespace

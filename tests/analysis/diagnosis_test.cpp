@@ -25,6 +25,7 @@ TEST_CASE("findings are parts of the time, those first that could save most, eac
     double whole = 0;
     for (const Nanos time : run.facts.partition.time) whole += static_cast<double>(time) / per;
     double before = whole;
+    REQUIRE(!diagnose(run).empty());
     for (const Finding& one : diagnose(run)) {
       INFO(headline(one));
       CHECK(one.nanos == static_cast<double>(run.facts.partition[one.part]) / per);

@@ -6,14 +6,15 @@
 #include "analysis/run.h"
 #include "analysis/unit_times.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
 using Catch::Matchers::Contains;
+using test::Settings;
+using test::value;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 Run run_of(const Settings& more) {
   Settings settings{"workload=train",
@@ -29,12 +30,6 @@ Run run_of(const Settings& more) {
                     "collective.algorithm=ring"};
   settings.insert(settings.end(), more.begin(), more.end());
   return run_config("A", test::config_of(settings));
-}
-
-double value(const Run& run, std::string_view metric) {
-  INFO(metric);
-  REQUIRE(value_of(run.metrics, metric));
-  return *value_of(run.metrics, metric);
 }
 
 // What came to a node through its adapters in all steps, by their counter.

@@ -19,24 +19,19 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "base/units.h"
+#include "support/metric_value.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"
 
 using namespace trainscope;
 using analysis::Run;
+using test::value;
 
 namespace {
 
 Run real_run(const std::string& name) {
   return analysis::import_run("A", test::real_traces_folder() / (name + ".json.gz"));
-}
-
-double value(const Run& run, const char* name) {
-  const auto found = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(found);
-  return *found;
 }
 
 // Counted from the file itself (tests/golden/imported.py), to what rounding its times leaves open.

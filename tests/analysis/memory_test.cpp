@@ -14,6 +14,7 @@
 #include "sim/simulation.h"
 #include "support/bench_program.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 #include "trace/chrome_reader.h"
 #include "trace/chrome_writer.h"
 #include "train/build.h"
@@ -23,6 +24,7 @@ using analysis::BlockState;
 using analysis::MemoryNeed;
 using analysis::Run;
 using test::config_of;
+using test::value;
 
 namespace {
 
@@ -30,13 +32,6 @@ constexpr std::int64_t kMi = 1 << 20;
 
 Run run(std::initializer_list<const char*> settings) {
   return analysis::run_config("A", config_of(settings));
-}
-
-double metric(const Run& run, const char* name) {
-  const auto value = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(value);
-  return *value;
 }
 
 MemoryNeed need(std::initializer_list<const char*> settings) {
@@ -111,12 +106,11 @@ TEST_CASE("a profiler's own counters of device memory have peaks too, those of t
 
 TEST_CASE("a training run has memory metrics, which survive a Chrome trace and a saved run") {
   const Run a = run({"steps=3"});
-  CHECK(metric(a, "memory.peak_allocated") > 0);
-  CHECK(metric(a, "memory.peak_reserved") >= metric(a, "memory.peak_allocated"));
-  CHECK(
-      metric(a, "memory.fragmentation") ==
-      Approx(1 - metric(a, "memory.peak_allocated") / metric(a, "memory.peak_reserved")).margin(1));
-  CHECK(metric(a, "memory.alloc_retries") == 0);
+  CHECK(value(a, "memory.peak_allocated") > 0);
+  CHECK(value(a, "memory.peak_reserved") >= value(a, "memory.peak_allocated"));
+  CHECK(value(a, "memory.fragmentation") ==
+        Approx(1 - value(a, "memory.peak_allocated") / value(a, "memory.peak_reserved")).margin(1));
+  CHECK(value(a, "memory.alloc_retries") == 0);
   std::ostringstream text;
   trace::write_chrome_trace(*a.trace, text, {});
   const auto again = trace::read_chrome_trace("a.json", text.str());
@@ -135,6 +129,7 @@ TEST_CASE("the map at any time adds up to the counters at that time") {
     const Run one = run(settings);
     const trace::Trace& trace = *one.trace;
     std::map<trace::LaneId, double> now;
+    int compared = 0;
     for (std::uint32_t i = 0; i < trace.samples().size(); ++i) {
       const trace::Sample& sample = trace.samples()[i];
       now[sample.lane] = sample.value;
@@ -158,8 +153,10 @@ TEST_CASE("the map at any time adds up to the counters at that time") {
         if (trace.lanes()[lane].kind == trace::LaneKind::kCounter) continue;  // of SMs
         INFO(trace.lanes()[lane].name << " at " << sample.time);
         REQUIRE(sums[trace.lanes()[lane].name] == value);
+        compared += value > 0 ? 1 : 0;
       }
     }
+    CHECK(compared > 100);
     CHECK(analysis::memory_map(trace, -1).empty());
   }
 }
@@ -172,8 +169,8 @@ TEST_CASE("what a program needs is what its run has at the peak, role by role") 
                                {"steps=4", "transfer.prefetch=true", "transfer.streams=2"}}) {
     const Run one = run(settings);
     const MemoryNeed needed = analysis::memory_need(*one.program);
-    CHECK(static_cast<double>(needed.allocated) == metric(one, "memory.peak_allocated"));
-    CHECK(static_cast<double>(needed.reserved) == metric(one, "memory.peak_reserved"));
+    CHECK(static_cast<double>(needed.allocated) == value(one, "memory.peak_allocated"));
+    CHECK(static_cast<double>(needed.reserved) == value(one, "memory.peak_reserved"));
     std::array<std::int64_t, program::kRoles> held{};
     const auto blocks = analysis::held_at_peak(*one.trace);
     REQUIRE(blocks.size() == needed.holders.size());
@@ -198,7 +195,7 @@ TEST_CASE("parts that are views of another buffer need no memory of their own") 
     const Run one = run(settings);
     const MemoryNeed needed = analysis::memory_need(*one.program);
     CHECK(static_cast<double>(needed.allocated) ==
-          Approx(metric(one, "memory.peak_allocated")).epsilon(0.001));
+          Approx(value(one, "memory.peak_allocated")).epsilon(0.001));
   }
 }
 
@@ -209,16 +206,16 @@ TEST_CASE("the roles' metrics add up to the peak, and follow the optimizer and t
   const Run adam = run({"steps=2", "model.hidden=512", "batch_size=256", "optimizer.name=adamw"});
   for (const Run* one : {&sgd, &adam}) {
     double sum = 0;
-    for (const char* role : roles) sum += metric(*one, role);
-    CHECK(sum == metric(*one, "memory.peak_allocated"));
-    const double weights = 4.0 * metric(*one, "model.parameters");
-    CHECK(metric(*one, "memory.parameters") == Approx(weights).epsilon(0.01));
-    CHECK(metric(*one, "memory.gradients") == Approx(weights).epsilon(0.01));
+    for (const char* role : roles) sum += value(*one, role);
+    CHECK(sum == value(*one, "memory.peak_allocated"));
+    const double weights = 4.0 * value(*one, "model.parameters");
+    CHECK(value(*one, "memory.parameters") == Approx(weights).epsilon(0.01));
+    CHECK(value(*one, "memory.gradients") == Approx(weights).epsilon(0.01));
   }
-  CHECK(metric(sgd, "memory.optimizer") == 0);
+  CHECK(value(sgd, "memory.optimizer") == 0);
   // Two moments of each parameter; its count of steps is a number on the host.
-  CHECK(metric(adam, "memory.optimizer") ==
-        Approx(2 * metric(adam, "memory.parameters")).epsilon(0.01));
+  CHECK(value(adam, "memory.optimizer") ==
+        Approx(2 * value(adam, "memory.parameters")).epsilon(0.01));
 }
 
 TEST_CASE("a run that does not count its memory has no roles either") {
@@ -230,8 +227,8 @@ TEST_CASE("a run that does not count its memory has no roles either") {
 
 TEST_CASE("a run that trains nothing has no 0 B of parameters") {
   const Run gemm = run({"workload=gemm", "steps=2"});
-  CHECK(metric(gemm, "memory.batch") > 0);
-  CHECK(metric(gemm, "memory.workspace") > 0);
+  CHECK(value(gemm, "memory.batch") > 0);
+  CHECK(value(gemm, "memory.workspace") > 0);
   for (const char* role :
        {"memory.parameters", "memory.gradients", "memory.optimizer", "memory.activations"}) {
     INFO(role);
@@ -313,9 +310,9 @@ TEST_CASE(
                         "model.hidden=8192", "model.layers=8", "data.source=tensor"});
   REQUIRE(full.ending);
   CHECK(std::get<sim::OutOfMemory>(*full.ending).buffer.starts_with("relu "));
-  CHECK(metric(full, "memory.peak_allocated") > 0);
-  CHECK(metric(full, "memory.alloc_retries") == 1);
-  CHECK(metric(full, "time.total") > 0);
+  CHECK(value(full, "memory.peak_allocated") > 0);
+  CHECK(value(full, "memory.alloc_retries") == 1);
+  CHECK(value(full, "time.total") > 0);
   analysis::SavedRuns saved;
   saved.runs.push_back(std::make_shared<const Run>(full));
   const std::string bytes = analysis::pack_runs(saved);

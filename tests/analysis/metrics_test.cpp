@@ -5,6 +5,8 @@
 
 #include "analysis/run.h"
 #include "sim/simulation.h"
+#include "support/config.h"
+#include "support/metric_value.h"
 #include "support/random_program.h"
 #include "support/skip.h"
 #include "support/step_facts.h"
@@ -13,20 +15,12 @@
 using namespace trainscope;
 using analysis::Interval;
 using analysis::Run;
+using test::value;
 
 namespace {
 
 Run run(std::initializer_list<const char*> settings) {
-  program::Config config;
-  for (const char* setting : settings) config.set_text(setting);
-  return analysis::run_config("A", config);
-}
-
-double value(const Run& run, const char* name) {
-  const auto found = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(found);
-  return *found;
+  return analysis::run_config("A", test::config_of(settings));
 }
 
 Nanos sum(const analysis::Partition& partition) {

@@ -12,18 +12,19 @@
 #include "analysis/run.h"
 #include "analysis/stage_times.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 #include "trace/same_collectives.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
 using Catch::Matchers::Contains;
 using test::is_among;
+using test::Settings;
 using test::settings_of;
 using test::spans_of;
+using test::value;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 constexpr double kWidth = 64, kTokens = 32, kFloat = 4;
 constexpr int kMicroBatches = 8, kBatch = 32;
@@ -59,12 +60,6 @@ Settings with(const Settings& settings, const Settings& more) {
   Settings all = settings;
   all.insert(all.end(), more.begin(), more.end());
   return all;
-}
-
-double value(const Run& run, std::string_view metric) {
-  INFO(metric);
-  REQUIRE(value_of(run.metrics, metric));
-  return *value_of(run.metrics, metric);
 }
 
 // Of a pipeline.

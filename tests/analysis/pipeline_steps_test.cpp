@@ -14,15 +14,16 @@
 #include "analysis/step_marks.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 #include "support/step_facts.h"
 #include "trace/chrome_writer.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
+using test::Settings;
+using test::value;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 struct Job {
   const char* name;
@@ -52,13 +53,6 @@ Run run_of(const Job& job, int steps) {
   settings.insert(settings.end(), job.settings.begin(), job.settings.end());
   settings.push_back("steps=" + std::to_string(steps));
   return run_config("A", test::config_of(settings));
-}
-
-double value(const Run& run, const std::string& metric) {
-  INFO(metric);
-  const auto found = value_of(run, asked_metric(metric));
-  REQUIRE(found);
-  return *found;
 }
 
 std::string of_rank(const std::string& metric, int rank) {

@@ -5,27 +5,20 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using analysis::Run;
+using test::Settings;
+using test::value;
+using test::with;
 
 namespace {
 
-using Settings = std::vector<std::string>;
-
 Run run(const Settings& settings, const Settings& more = {}) {
-  program::Config config;
-  for (const char* setting : {"data.source=tensor", "steps=4"}) config.set_text(setting);
-  for (const Settings* list : {&settings, &more})
-    for (const std::string& setting : *list) config.set_text(setting);
-  return analysis::run_config("A", config);
-}
-
-double value(const Run& run, const char* name) {
-  const auto found = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(found);
-  return *found;
+  const Settings common{"data.source=tensor", "steps=4"};
+  return analysis::run_config("A", test::config_of(with(with(common, settings), more)));
 }
 
 Settings resnet50(const std::string& machine, const std::string& batch) {

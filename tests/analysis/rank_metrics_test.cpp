@@ -7,8 +7,10 @@
 
 #include "analysis/run.h"
 #include "base/error.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
+using test::value;
 
 namespace {
 
@@ -19,13 +21,6 @@ analysis::Run run(std::initializer_list<const char*> settings) {
     config.set_text(common);
   for (const char* setting : settings) config.set_text(setting);
   return analysis::run_config("A", config);
-}
-
-double value(const analysis::Run& run, const std::string& metric) {
-  const auto found = analysis::value_of(run, analysis::asked_metric(metric));
-  INFO(metric);
-  REQUIRE(found);
-  return *found;
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ TEST_CASE("a rank whose file holds fewer steps is told by those that it holds") 
 
 TEST_CASE("a step alone counts the launches of its rank's own step") {
   const Job job({{0, kSteps, 0, 5}, {0, kSteps, 30, 0}});
-  for (const analysis::Facts& step : test::gather_step_facts(job.trace(), nullptr, nullptr))
-    CHECK(step.host.launches == 2);
+  const auto steps = test::gather_step_facts(job.trace(), nullptr, nullptr);
+  REQUIRE(steps.size() == kSteps);
+  for (const analysis::Facts& step : steps) CHECK(step.host.launches == 2);
 }

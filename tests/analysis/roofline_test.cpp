@@ -6,31 +6,24 @@
 #include <vector>
 
 #include "analysis/run.h"
+#include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using analysis::Roofline;
 using analysis::Run;
 using machine::Bound;
+using test::Settings;
+using test::value;
 
 namespace {
 
-using Settings = std::vector<std::string>;
-
 Run run(const Settings& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return analysis::run_config("A", config);
+  return analysis::run_config("A", test::config_of(settings));
 }
 
 Roofline roofline_of(const Run& run) {
   return analysis::roofline(analysis::measure(*run.trace, run.program.get(), run.machine.get()));
-}
-
-double value(const Run& run, const char* name) {
-  const auto found = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(found);
-  return *found;
 }
 
 Run product(const char* m, const char* machine = "machine=v100-sxm-1") {

@@ -10,17 +10,18 @@
 #include "analysis/run.h"
 #include "analysis/unit_times.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;
 using Catch::Matchers::Contains;
 using test::is_among;
+using test::Settings;
 using test::settings_of;
 using test::spans_of;
+using test::value;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 constexpr double kWidth = 512, kTokens = 256, kBlocks = 4, kFloat = 4;
 
@@ -32,12 +33,6 @@ Run run_of(const Settings& more) {
                     "optimizer.name=adamw",   "loop.evaluate=false", "collective.algorithm=ring"};
   settings.insert(settings.end(), more.begin(), more.end());
   return run_config("A", test::config_of(settings));
-}
-
-double value(const Run& run, std::string_view metric) {
-  INFO(metric);
-  REQUIRE(value_of(run.metrics, metric));
-  return *value_of(run.metrics, metric);
 }
 
 // Bytes of what a rank computes with, of which a tensor group of so many shares out the layers:

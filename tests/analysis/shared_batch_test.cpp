@@ -7,9 +7,11 @@
 #include "analysis/run_head.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using analysis::Run;
+using test::value;
 
 namespace {
 
@@ -23,10 +25,6 @@ Run run_of(const std::vector<std::string>& more) {
 
 Run shared(const char* strategy) {
   return run_of({std::string("parallel.strategy=") + strategy, "parallel.world_size=4"});
-}
-
-double value(const Run& run, const char* metric) {
-  return analysis::value_of(run.metrics, metric).value();
 }
 
 }  // namespace

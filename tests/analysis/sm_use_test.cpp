@@ -7,19 +7,19 @@
 #include "analysis/metrics.h"
 #include "analysis/run.h"
 #include "sim/sm_lanes.h"
+#include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using analysis::Run;
 using Catch::Matchers::Contains;
+using test::Settings;
+using test::value;
 
 namespace {
 
-using Settings = std::vector<std::string>;
-
 Run run(const Settings& settings) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
-  return analysis::run_config("A", config);
+  return analysis::run_config("A", test::config_of(settings));
 }
 
 std::string refusal(const Settings& settings) {
@@ -29,13 +29,6 @@ std::string refusal(const Settings& settings) {
     return error.what();
   }
   return "ran";
-}
-
-double value(const Run& run, const char* name) {
-  const auto found = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(found);
-  return *found;
 }
 
 // One block an SM of an A100.

@@ -13,10 +13,9 @@
 
 using namespace trainscope;
 using analysis::StageCell;
+using test::Settings;
 
 namespace {
-
-using Settings = std::vector<std::string>;
 
 analysis::Run run_of(const Settings& more = {}) {
   Settings settings{"workload=train",   "machine=h100-sxm-8",    "parallel.strategy=pipeline",
@@ -63,19 +62,27 @@ TEST_CASE("each rank has every micro-batch's forward and backward, one at a time
 TEST_CASE("no stage begins what the stage before it has not done") {
   for (const char* schedule : {"gpipe", "1f1b", "interleaved_1f1b"}) {
     const analysis::Run run = run_of({std::string("pipeline.schedule=") + schedule});
-    for (const analysis::StageStep& step : analysis::stage_times(*run.trace).steps)
+    const analysis::StageTimes times = analysis::stage_times(*run.trace);
+    int turns = 0, neighbours = 0;
+    for (const analysis::StageStep& step : times.steps)
       for (const StageCell& a : step.cells)
         for (const StageCell& b : step.cells) {
           if (a.micro_batch != b.micro_batch) continue;
-          if (!a.is_backward && b.is_backward && a.stage == b.stage)
+          if (!a.is_backward && b.is_backward && a.stage == b.stage) {
+            ++turns;
             CHECK(a.time.end <= b.time.start);
+          }
           if (a.is_backward != b.is_backward || b.stage != a.stage + 1) continue;
+          ++neighbours;
           if (a.is_backward) {
             CHECK(b.time.end <= a.time.start);
           } else {
             CHECK(a.time.end <= b.time.start);
           }
         }
+    constexpr int kSteps = 3, kMicroBatches = 8;
+    CHECK(turns == kSteps * kMicroBatches * times.stages);
+    CHECK(neighbours == kSteps * kMicroBatches * 2 * (times.stages - 1));
   }
 }
 

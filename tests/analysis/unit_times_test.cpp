@@ -34,6 +34,7 @@ std::vector<const UnitVisit*> visits_of(const UnitStep& step, std::size_t unit) 
 }
 
 void check_times(const UnitStep& step) {
+  REQUIRE(!step.visits.empty());
   for (const UnitVisit& visit : step.visits) {
     INFO("unit " << visit.unit << " of the step at " << step.time.start);
     REQUIRE(visit.gather);

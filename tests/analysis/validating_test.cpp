@@ -10,11 +10,13 @@
 #include "analysis/step_marks.h"
 #include "sim/ending.h"
 #include "support/config.h"
+#include "support/metric_value.h"
 
 using namespace trainscope;
 using analysis::Run;
 using Catch::Matchers::Contains;
 using test::Settings;
+using test::value;
 
 namespace {
 
@@ -26,13 +28,6 @@ Run run_with(Settings settings, const Settings& more) {
   return analysis::run_config("A", test::config_of(settings));
 }
 
-double metric(const Run& run, const char* name) {
-  const auto value = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(value);
-  return *value;
-}
-
 }  // namespace
 
 TEST_CASE("a validation is no part of a step's time, whatever it takes") {
@@ -40,8 +35,8 @@ TEST_CASE("a validation is no part of a step's time, whatever it takes") {
   for (const char* every : {"validation.every=1", "validation.every=5", "validation.every=12"}) {
     INFO(every);
     const Run run = run_with(kGpt, {"validation.batches=4", every});
-    CHECK(metric(run, "time.step") == Approx(metric(plain, "time.step")).epsilon(0.02));
-    CHECK(metric(run, "time.validation") > 0.3 * metric(plain, "time.step"));
+    CHECK(value(run, "time.step") == Approx(value(plain, "time.step")).epsilon(0.02));
+    CHECK(value(run, "time.validation") > 0.3 * value(plain, "time.step"));
     for (const analysis::Interval& mark :
          analysis::first_validations(*run.trace, analysis::marks_by_rank(*run.trace)))
       for (const analysis::Interval& step : run.facts.measured.marks)
@@ -67,23 +62,23 @@ TEST_CASE("what a validation leaves in memory is told, and adds up to the peak")
   const Run frugal = run("validation.keep=item", "validation.no_grad=true");
   const Run careless = run("validation.keep=item", "validation.no_grad=false");
   const Run creeping = run("validation.keep=loss", "validation.no_grad=false");
-  CHECK(metric(frugal, "memory.left_by_validation") == 0);
-  CHECK(metric(careless, "memory.left_by_validation") == 0);
-  CHECK(metric(frugal, "memory.peak_validating") < metric(careless, "memory.peak_validating"));
-  const double left = metric(creeping, "memory.left_by_validation");
+  CHECK(value(frugal, "memory.left_by_validation") == 0);
+  CHECK(value(careless, "memory.left_by_validation") == 0);
+  CHECK(value(frugal, "memory.peak_validating") < value(careless, "memory.peak_validating"));
+  const double left = value(creeping, "memory.left_by_validation");
   CHECK(left > 0);
   // Four validations, and the last leaves what nobody trains beside.
-  CHECK(metric(creeping, "memory.peak_allocated") >=
-        metric(frugal, "memory.peak_allocated") + 2 * left);
+  CHECK(value(creeping, "memory.peak_allocated") >=
+        value(frugal, "memory.peak_allocated") + 2 * left);
   // A loss takes a block of 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize).
-  CHECK(metric(run("validation.keep=loss", "validation.no_grad=true"),
-               "memory.left_by_validation") == 3 * 512);
+  CHECK(value(run("validation.keep=loss", "validation.no_grad=true"),
+              "memory.left_by_validation") == 3 * 512);
   // The rise is that of the steps alone.
-  CHECK(metric(creeping, "memory.rise") < metric(frugal, "memory.rise") + 0.1 * left);
+  CHECK(value(creeping, "memory.rise") < value(frugal, "memory.rise") + 0.1 * left);
   // What is worked out without time agrees with the run.
   for (const Run* one : {&frugal, &careless, &creeping})
     CHECK(static_cast<double>(analysis::memory_need(*one->program).allocated) ==
-          metric(*one, "memory.peak_allocated"));
+          value(*one, "memory.peak_allocated"));
 }
 
 TEST_CASE("a validation that runs out of memory is told, with the knobs that make room") {

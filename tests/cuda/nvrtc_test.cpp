@@ -26,8 +26,10 @@ bool has_no_local_memory(const std::string& log) {
 TEST_CASE("NVRTC compiles the chains of real models, and leaves none of their values in memory") {
   const cuda::Nvrtc nvrtc;
   if (!nvrtc.why_not().empty()) TRAINSCOPE_SKIP(nvrtc.why_not());
+  const auto texts = test::kept_texts();
+  REQUIRE(!texts.empty());
   for (const int capability : {75, 90})
-    for (const std::string& text : test::kept_texts()) {
+    for (const std::string& text : texts) {
       const cuda::Compiled compiled = nvrtc.compile(text, capability);
       INFO("compute capability " << capability << "\n" << text << compiled.log);
       CHECK_FALSE(compiled.code.empty());

@@ -9,11 +9,14 @@
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
 #include "host/initial_values.h"
+#include "support/config.h"
+#include "support/metric_value.h"
 #include "train/build.h"
 #include "train/ranks.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;
+using test::value;
 using trace::Category;
 using trace::LaneKind;
 using trace::Span;
@@ -22,10 +25,8 @@ namespace {
 
 analysis::Run measured(const std::vector<std::string>& settings,
                        const test::EmulatedOptions& options = {}) {
-  program::Config config;
-  for (const std::string& setting : settings) config.set_text(setting);
   test::EmulatedDevice device(options);
-  return analysis::measured_run("A", config, device);
+  return analysis::measured_run("A", test::config_of(settings), device);
 }
 
 std::vector<Span> spans_of(const trace::Trace& trace, LaneKind kind, Category category) {
@@ -39,13 +40,6 @@ std::vector<Span> spans_of(const trace::Trace& trace, LaneKind kind, Category ca
   return spans;
 }
 
-double metric(const analysis::Run& run, const std::string& name) {
-  const auto value = analysis::value_of(run.metrics, name);
-  INFO(name);
-  REQUIRE(value);
-  return *value;
-}
-
 // On every lane of a stream one thing at a time.
 void check_lanes(const trace::Trace& trace) {
   std::map<trace::LaneId, std::vector<Span>> lanes;
@@ -54,6 +48,7 @@ void check_lanes(const trace::Trace& trace) {
     REQUIRE(span.duration >= 0);
     if (trace.lanes()[span.lane].kind == LaneKind::kStream) lanes[span.lane].push_back(span);
   }
+  REQUIRE(!lanes.empty());
   for (auto& [lane, spans] : lanes) {
     std::sort(spans.begin(), spans.end(),
               [](const Span& a, const Span& b) { return a.start < b.start; });
@@ -120,8 +115,8 @@ TEST_CASE("a row of collectives is carried out on one device, a span for each ra
         if (run.trace->lanes()[i].kind == LaneKind::kStream)
           gpus.insert(run.trace->lanes()[i].device);
       CHECK(gpus == std::set<std::int32_t>{0, 1, 2, 3});
-      CHECK(metric(run, "bandwidth.algorithm") > 0);
-      CHECK(metric(run, "bandwidth.bus") > 0);
+      CHECK(value(run, "bandwidth.algorithm") > 0);
+      CHECK(value(run, "bandwidth.bus") > 0);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "host/gelu.h"
 #include "kernels/activation.h"
 #include "kernels/chain_support.h"
+#include "kernels/emulator/grid.h"
 #include "kernels/reductions.h"
 
 using namespace trainscope;
@@ -56,5 +57,10 @@ TEST_CASE("sums behind a chain give the bits of the kernels one by one, and the 
     check_columns<Bfloat16>(shape, Stream{2});
   }
   for (const Stream stream : kOrders) check_columns<float>({130, 9}, stream);
+}
+
+TEST_CASE("a chain with sums of no columns does nothing") {
+  const std::uint64_t before = emulator::grids_run();
   kernels::run_column_chain(Stream{}, {3, 0}, {}, nullptr);
+  CHECK(emulator::grids_run() == before);
 }

@@ -6,6 +6,7 @@
 #include "kernels/activation.h"
 #include "kernels/chain_support.h"
 #include "kernels/elementwise.h"
+#include "kernels/emulator/grid.h"
 #include "kernels/layer_norm.h"
 
 using namespace trainscope;
@@ -169,5 +170,9 @@ TEST_CASE("layer norms in a chain give the bits of the kernels one by one, and t
 }
 
 TEST_CASE("a chain with a norm of no rows does nothing") {
+  const std::uint64_t before = emulator::grids_run();
   kernels::run_norm_chain(Stream{}, of_rows({0, 5}));
+  CHECK(emulator::grids_run() == before);
+  kernels::run_norm_chain(Stream{}, of_rows({1, 5}));
+  CHECK(emulator::grids_run() == before + 1);
 }

@@ -35,6 +35,13 @@ double reached(const Gpu& gpu, const AttentionShape& shape) {
   return flops / seconds(gpu, shape) / *peak_flops_per_s(gpu, shape.math);
 }
 
+std::vector<Gpu> gpus_with_flash_attention() {
+  std::vector<Gpu> gpus = test::shipped_gpus();
+  std::erase_if(gpus, [](const Gpu& gpu) { return !has_flash_attention(gpu, Math::kTensorFp16); });
+  REQUIRE(!gpus.empty());
+  return gpus;
+}
+
 }  // namespace
 
 TEST_CASE("FlashAttention-2 reaches a third of an H100's peak, and two thirds of an A100's") {
@@ -45,8 +52,7 @@ TEST_CASE("FlashAttention-2 reaches a third of an H100's peak, and two thirds of
 }
 
 TEST_CASE("attention is slower of narrow heads, short sequences, backward, and under a mask") {
-  for (const Gpu& gpu : test::shipped_gpus()) {
-    if (!has_flash_attention(gpu, Math::kTensorFp16)) continue;
+  for (const Gpu& gpu : gpus_with_flash_attention()) {
     CAPTURE(gpu.id);
     const double usual = reached(gpu, shape_of(2048, 64));
     CHECK(usual < product_share(gpu, Math::kTensorFp16));
@@ -111,8 +117,7 @@ TEST_CASE("equal blocks of a plan's efficiency take as long as its kernel") {
 // arXiv:2407.08608: under a mask FlashAttention-2 has 0.64 of its speed without on an H100 at 512
 // tokens, 0.92 at 16384; Triton-to-tile-IR: backward 0.68 at 1024 on a B200, 0.95 at 16384.
 TEST_CASE("a mask costs more of short sequences, whose longest blocks are a larger part of all") {
-  for (const Gpu& gpu : test::shipped_gpus()) {
-    if (!has_flash_attention(gpu, Math::kTensorFp16)) continue;
+  for (const Gpu& gpu : gpus_with_flash_attention()) {
     for (const bool backward : {false, true}) {
       CAPTURE(gpu.id, backward);
       const auto kept = [&](std::int64_t length) {

@@ -84,14 +84,18 @@ TEST_CASE("Every way to compute a convolution asks for the same operations, in o
 TEST_CASE("Only Winograd reaches more than its unit's usual share, and never 2.25 times as much") {
   std::mt19937 random(7);
   const Gpu gpu = gpu_of("v100-sxm-1");
+  int of_winograd = 0, others = 0;
   for (int i = 0; i < 500; ++i)
     for (const ConvolutionPlan& plan : convolution_plans(gpu, random_layer(random))) {
+      ++(plan.algorithm.starts_with("Winograd") ? of_winograd : others);
       INFO(computing(plan).name);
       const double most =
           plan.algorithm == "depthwise" ? 1 : product_share(gpu, computing(plan).math);
       CHECK(computing(plan).efficiency <=
             most * (plan.algorithm.starts_with("Winograd") ? 36.0 / 16 : 1 + 1e-9));
     }
+  CHECK(of_winograd > 0);
+  CHECK(others > 0);
 }
 
 TEST_CASE("Tensor cores want channels innermost, FP32's kernels pixels") {
@@ -183,6 +187,7 @@ TEST_CASE(
 TEST_CASE("On tensor cores a part of the shorter time is beside the longer one") {
   std::mt19937 random(11);
   const Gpu a100 = gpu_of("a100-sxm-1");
+  int kernels = 0;
   for (int i = 0; i < 500; ++i)
     for (const ConvolutionPlan& plan : convolution_plans(a100, random_layer(random)))
       for (const ConvolutionKernel& kernel : plan.kernels) {
@@ -200,7 +205,9 @@ TEST_CASE("On tensor cores a part of the shorter time is beside the longer one")
         CHECK(whole >= Approx(std::max(memory, arithmetic)));
         CHECK(whole <= Approx(memory + arithmetic));
         CHECK(whole > std::max(memory, arithmetic));
+        ++kernels;
       }
+  CHECK(kernels > 0);
 }
 
 // PyTorch, Channels Last Memory Format: over 22 % for ResNet-50 with mixed precision; and of FP32,

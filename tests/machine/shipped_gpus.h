@@ -1,6 +1,7 @@
 // Every GPU of assets/gpus, those that no machine uses included.
 #pragma once
 
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ inline std::vector<machine::Gpu> shipped_gpus() {
         folder.write("with-" + id + ".toml", "base = \"h200-1\"\ngpu = \"" + id + "\"\n");
     gpus.push_back(machine::load_machine(file.string()).gpu);
   }
+  REQUIRE(!gpus.empty());
   return gpus;
 }
 

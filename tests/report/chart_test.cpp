@@ -9,14 +9,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
-
-namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
-
-}  // namespace
+using test::has;
 
 TEST_CASE("values beyond a scale's ends stand at them, whichever end is the larger") {
   const report::Scale up{0, 10, 100, 20};
@@ -70,9 +63,12 @@ TEST_CASE(
     CHECK(has(english, ">" + std::string(title) + "</h2>"));
     CHECK(has(other, ">" + german.say(title) + "</h2>"));
   }
+  int said = 0;
   for (const auto& [words, translated] : german.words) {
     CAPTURE(words);
-    if (words != translated && has(english, ">" + words + "<"))
-      CHECK_FALSE(has(other, ">" + words + "<"));
+    if (words == translated || !has(english, ">" + words + "<")) continue;
+    ++said;
+    CHECK_FALSE(has(other, ">" + words + "<"));
   }
+  CHECK(said > 10);
 }

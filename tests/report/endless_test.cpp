@@ -11,6 +11,7 @@
 
 using namespace trainscope;
 using nlohmann::json;
+using test::has;
 
 namespace {
 
@@ -36,10 +37,6 @@ analysis::Run stuck() {
   why.missing = {1};
   run.ending = why;
   return run;
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 // Where the open bars of a drawing begin and how wide they are.

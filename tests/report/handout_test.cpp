@@ -11,6 +11,7 @@ using namespace trainscope;
 using analysis::LessonSheet;
 using analysis::SheetAnswer;
 using analysis::SheetStep;
+using test::has;
 
 namespace {
 
@@ -68,10 +69,6 @@ std::string page(bool answers, LessonSheet of = sheet()) {
   input.version = "1.2.3";
   input.answers = answers;
   return report::handout_html(input);
-}
-
-bool has(const std::string& html, std::string_view text) {
-  return html.find(text) != html.npos;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::has;
 
 namespace {
 
@@ -34,10 +35,6 @@ analysis::Run falling(std::size_t steps, program::LossTarget target, Nanos start
 
 std::string loss_of(const analysis::Run& run, const Speech& speech = {}) {
   return report::loss_html(report::view_runs({&run}, {}), speech);
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
 }
 
 }  // namespace

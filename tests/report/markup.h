@@ -8,6 +8,10 @@
 
 namespace trainscope::test {
 
+inline bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
 inline std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;

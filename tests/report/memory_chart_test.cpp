@@ -9,6 +9,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::has;
 
 namespace {
 
@@ -21,10 +22,6 @@ analysis::Run training(std::string label, const std::string& optimizer = "optimi
   return test::simulated(std::move(label),
                          {"workload=train", "model.name=mlp", "steps=8", "machine=h200-1",
                           "batch_size=256", "loop.evaluate=false", optimizer});
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 struct Bar {

@@ -8,6 +8,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::has;
 
 namespace {
 
@@ -39,10 +40,6 @@ analysis::Run imported(std::string label, const std::string& name, int kernels) 
     trace->add_span(span);
   }
   return test::run_of(std::move(label), trace);
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::has;
 
 namespace {
 
@@ -36,10 +37,6 @@ analysis::Run scaled(std::string label, int steps, const std::vector<int>& skipp
     trace->add_step(step);
   }
   return test::run_of(std::move(label), trace);
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::has;
 
 namespace {
 
@@ -19,10 +20,6 @@ analysis::Run kernel(std::string label, int blocks) {
   return test::simulated(std::move(label), {"workload=kernel", "machine=a100-sxm-1",
                                             "kernel.grid=" + std::to_string(blocks),
                                             "kernel.block=1024", "kernel.registers=64"});
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
 }
 
 struct Box {

@@ -8,6 +8,8 @@
 #include "report/runs.h"
 
 using namespace trainscope;
+using test::count;
+using test::has;
 
 namespace {
 
@@ -16,16 +18,6 @@ report::ReportInput input_of(std::vector<const analysis::Run*> runs) {
   input.title = "Pinned & pageable";
   input.runs = std::move(runs);
   return input;
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
-
-std::size_t count(const std::string& text, std::string_view part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 }  // namespace

@@ -9,20 +9,13 @@
 #include "analysis/run.h"
 #include "machine/machine.h"
 #include "scenario/lesson.h"
+#include "support/metric_value.h"
 
 namespace trainscope::test {
 
 struct Pair {
   analysis::Run a, b;
 };
-
-// A metric that the run must have.
-inline double value(const analysis::Run& run, const char* metric) {
-  const auto found = analysis::value_of(run.metrics, metric);
-  INFO(run.label << " " << metric);
-  REQUIRE(found.has_value());
-  return *found;
-}
 
 inline Pair run_on(const scenario::Lesson& lesson, const std::string& machine,
                    const std::vector<std::string>& settings = {}) {

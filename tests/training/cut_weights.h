@@ -40,13 +40,16 @@ inline std::vector<float> cut_weights(TrainingRun& run, int ranks) {
 
 // What every rank has whole is the same on the first and the last.
 inline void check_same_where_whole(TrainingRun& run, int ranks) {
+  int whole = 0;
   for (const program::Index parameter : run.parameters()) {
     if (run.program().buffers[parameter].initial.by_rank) continue;
     INFO(run.program().buffers[parameter].name);
     const host::Results first = run.numbers(0).values(parameter);
     const host::Results last = run.numbers(static_cast<std::size_t>(ranks) - 1).values(parameter);
     CHECK(std::equal(first.begin(), first.end(), last.begin(), last.end()));
+    ++whole;
   }
+  CHECK(whole > 0);
 }
 
 inline double largest_difference_of_losses(const TrainingRun& a, const TrainingRun& b) {

@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/learning.h"
+#include "support/config.h"
 #include "training/training_run.h"
 
 using namespace trainscope;
+using test::Settings;
 using test::TrainingRun;
-using Settings = std::vector<std::string>;
-
 namespace {
 
 const Settings kOneStep{"workload=train",  "data.name=digits",    "batch_size=32",

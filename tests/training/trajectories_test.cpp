@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "support/skip.h"
 #include "training/training_run.h"
 
 using namespace trainscope;
@@ -140,7 +141,8 @@ TEST_CASE("trainings stay as near to PyTorch's FP64 as PyTorch's FP32 does, thre
 // For tests/golden/trajectories.py: what a training with the settings TRAINSCOPE_SETTINGS (one a
 // line) starts from, into the folder TRAINSCOPE_DUMP.
 TEST_CASE("dumps initial weights and batches", "[.dump]") {
-  if (!std::getenv("TRAINSCOPE_DUMP") || !std::getenv("TRAINSCOPE_SETTINGS")) return;
+  if (!std::getenv("TRAINSCOPE_DUMP") || !std::getenv("TRAINSCOPE_SETTINGS"))
+    TRAINSCOPE_SKIP("no TRAINSCOPE_DUMP and TRAINSCOPE_SETTINGS");
   const std::string folder = std::string(std::getenv("TRAINSCOPE_DUMP")) + "/";
   std::vector<std::string> settings;
   std::istringstream lines(std::getenv("TRAINSCOPE_SETTINGS"));

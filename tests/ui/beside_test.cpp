@@ -13,6 +13,7 @@
 #include "ui/app/window_link.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
+#include "ui/is_there.h"
 #include "ui/panels/timelines.h"
 #include "ui/runs.h"
 
@@ -58,11 +59,6 @@ fs::path config_file(const TemporaryFolder& folder) {
 
 int steps_of(const SideModel& side) {
   return side.run->facts.measured.steps;
-}
-
-bool is_there(const char* panel) {
-  const ImGuiWindow* window = ImGui::FindWindowByName(panel);
-  return window && window->WasActive;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/is_there.h"
 #include "ui/panels/flow_facts.h"
 #include "ui/panels/step_strip.h"
 
@@ -32,11 +33,6 @@ RunPointer ddp(const char* label, std::initializer_list<const char*> settings) {
 
 analysis::GradientFlow flow_of(const analysis::Run& run) {
   return analysis::gradient_flow(*run.trace, run.program.get());
-}
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
 }
 
 bool overlap(const Box& a, const Box& b) {

@@ -137,6 +137,7 @@ TEST_CASE("a step that asks for a span that can be seen leaves the whole in view
 }
 
 TEST_CASE("what is shown to who asks for it stands among its neighbours, at the playhead") {
+  int short_ones = 0;
   for (const char* lesson : {"channels-last", "zero-stages", "pinned-vs-pageable"}) {
     INFO(lesson);
     REQUIRE_DRIVER(driver, 1366, 768);
@@ -154,9 +155,12 @@ TEST_CASE("what is shown to who asks for it stands among its neighbours, at the 
     CHECK(timeline.view.start <= start);
     CHECK(timeline.view.end >= start + span.duration);
     const Nanos shown = timeline.view.end - timeline.view.start;
-    if (5 * span.duration < end_of_sides(workspace)) CHECK(3 * span.duration <= shown);
     CHECK(shown <= 3 * end_of_sides(workspace) / 2);
+    if (5 * span.duration >= end_of_sides(workspace)) continue;
+    ++short_ones;
+    CHECK(3 * span.duration <= shown);
   }
+  CHECK(short_ones > 0);
 }
 
 TEST_CASE("an explained span has its own side's listing beside it, at its line") {

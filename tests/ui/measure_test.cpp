@@ -109,6 +109,7 @@ TEST_CASE("two clicks measure, a third begins anew") {
 TEST_CASE("whatever is drawn, an edge is that of a span") {
   std::mt19937 random(5);
   const auto below = [&](int n) { return static_cast<Nanos>(random() % static_cast<unsigned>(n)); };
+  int edges = 0;
   for (int round = 0; round < 60; ++round) {
     Laid laid;
     for (int i = 0; i < 3; ++i) laid.trace.add_lane({});
@@ -120,9 +121,11 @@ TEST_CASE("whatever is drawn, an edge is that of a span") {
       const auto y = static_cast<float>(below(static_cast<int>(laid.layout.height)));
       const auto edge = nearest_edge(laid.index, laid.layout, x, y, 1000);
       if (!edge) continue;
+      ++edges;
       const Span& span = laid.trace.spans()[edge->span];
       CHECK(span.lane == edge->lane);
       CHECK(edge->time == (edge->is_end ? span.end() : span.start));
     }
   }
+  CHECK(edges > 60);
 }

@@ -4,21 +4,13 @@
 #include "base/temporary_folder.h"
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
+#include "ui/is_there.h"
 #include "ui/panels/roof_names.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
 using test::TemporaryFolder;
-
-namespace {
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
-}
-
-}  // namespace
 
 TEST_CASE("the roofline comes with kernels that calculate, and not with copies alone") {
   REQUIRE_DRIVER(driver, 1920, 1080);

@@ -5,6 +5,7 @@
 #include "ui/app/layout.h"
 #include "ui/app/line_up.h"
 #include "ui/cut_text.h"
+#include "ui/is_there.h"
 #include "ui/runs.h"
 
 using namespace trainscope;
@@ -17,11 +18,6 @@ void open_pair(Driver& driver) {
       {run_of("A", {"workload=train", "steps=3", "batch_size=64"}),
        run_of("B", {"workload=train", "steps=3", "batch_size=512", "loader.sample_ms=0.02"})});
   driver.settle();
-}
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
 }
 
 Nanos first_kernel(const trace::Trace& trace) {

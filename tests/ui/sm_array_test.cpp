@@ -6,6 +6,7 @@
 #include "ui/app/wave_rows.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/is_there.h"
 #include "ui/panels/sm_blocks.h"
 #include "ui/panels/tile_map.h"
 
@@ -42,11 +43,6 @@ std::string item_of(const char* panel, const std::string& item) {
 bool shows_sm(ImGuiTestContext* context, const char* panel, int sm) {
   const std::string item = item_of(panel, "##blocks of SM " + std::to_string(sm));
   return context->ItemInfo(item.c_str(), ImGuiTestOpFlags_NoError).ID != 0;
-}
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
 }
 
 }  // namespace

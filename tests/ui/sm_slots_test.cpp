@@ -38,6 +38,7 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 void check_apart(const SmSlots& slots) {
+  REQUIRE(!slots.boxes.empty());
   for (std::size_t i = 0; i < slots.boxes.size(); ++i) {
     const Box& box = slots.boxes[i].box;
     CHECK(box.min.x >= kBox.min.x);

@@ -9,6 +9,7 @@
 #include "ui/app/sweeping.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
+#include "ui/is_there.h"
 #include "ui/panels/sweep.h"
 #include "ui/runs.h"
 
@@ -39,11 +40,6 @@ void show(Driver& driver, const SweepForm& form) {
 
 const SweepModel& swept(Driver& driver) {
   return driver.workspace().sweep;
-}
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "support/skip.h"
 #include "ui/app/range_rows.h"
 #include "ui/cut_text.h"
 #include "ui/panels/measure_bar.h"
@@ -366,7 +367,7 @@ TEST_CASE("with every tool in use no word is cut, in any theme, at any scale, in
 
 // On demand: TRAINSCOPE_PICTURES=FOLDER tests_ui '[.tools]'
 TEST_CASE("pictures of the timelines' tools", "[.tools]") {
-  if (!pictures_folder()) return;
+  if (!pictures_folder()) TRAINSCOPE_SKIP("TRAINSCOPE_PICTURES names no folder");
   const auto save = [&](Driver& driver, const std::string& name) {
     driver.settle();
     keep_picture(driver, name);

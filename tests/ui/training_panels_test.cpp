@@ -10,6 +10,7 @@
 #include "ui/app/layout.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
+#include "ui/is_there.h"
 #include "ui/panels/memory_chart.h"
 #include "ui/panels/running.h"
 #include "ui/panels/side_data.h"
@@ -29,11 +30,6 @@ RunPointer trained(const char* label, const char* more = "precision=fp16") {
 std::vector<std::uint8_t> picture_of(Driver& driver) {
   driver.settle();
   return driver.window().capture().rgba;
-}
-
-bool is_there(const char* window) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(window);
-  return found && found->WasActive;
 }
 
 }  // namespace
