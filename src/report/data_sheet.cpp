@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/units.h"
+#include "machine/figures.h"
 #include "machine/topology.h"
 
 namespace trainscope::report {
@@ -34,23 +34,8 @@ bool is_in(const Figure& figure, std::string_view prefix) {
                         : figure.name.starts_with(prefix);
 }
 
-bool is_flag(const Figure& figure) {
-  return figure.name == "gpu_link.peer_to_peer";
-}
-
-std::string value_of(const Figure& figure) {
-  if (is_flag(figure)) return figure.value == 0 ? "no" : "yes";
-  if (figure.name == "gpu.compute_capability") return fmt::format("{:.1f}", figure.value);
-  // A GPU's memory, of which files have every byte.
-  const double bytes = figure.value * unit_factor(figure.unit).value_or(1);
-  if ((figure.unit == "B" || figure.unit == "MiB") && bytes >= 0x1p30) return format_bytes(bytes);
-  const std::string number = fmt::format("{:.7g}", figure.value);
-  if (figure.unit.empty() || figure.unit == "1") return number;
-  return number + (figure.unit == "%" ? "" : " ") + figure.unit;
-}
-
 SheetLine line_of(const Figure& figure, std::string_view prefix) {
-  return {figure.name.substr(prefix.size()), value_of(figure),
+  return {figure.name.substr(prefix.size()), machine::value_of(figure),
           std::string(machine::meaning_of(figure.name)), figure.provenance, figure.note};
 }
 

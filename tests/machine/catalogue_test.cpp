@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "machine/figures.h"
 #include "machine/machine.h"
 
 using namespace trainscope;
@@ -109,15 +110,37 @@ TEST_CASE("every number of a machine is a figure, once and in the order of the f
   CHECK(name_of(figure_of(machine, "host.launch_latency").provenance) == "fitted");
 }
 
-TEST_CASE("every figure has a meaning, and none but a figure has one") {
+TEST_CASE("every figure has a name and a meaning, and none but a figure has one") {
   for (const Machine& machine : shipped_machines())
     for (const Figure& figure : machine.figures) {
       CAPTURE(figure.name);
       CHECK(meaning_of(figure.name).size() > 10);
+      CHECK_FALSE(short_name_of(figure.name).empty());
+      CHECK(figure_name(figure.name) == short_name_of(figure.name));
     }
   CHECK(meaning_of("host.memcpy") != meaning_of("host.memcpy_back"));
   CHECK(meaning_of("host") == "");
   CHECK(meaning_of("") == "");
+  CHECK(short_name_of("host") == "");
+  CHECK(figure_name("disk_array.read_rate") == "read rate");
+}
+
+TEST_CASE("a figure is written in one way wherever it stands") {
+  const auto written = [](const char* name, double value, const char* unit) {
+    return value_of({name, value, unit, Provenance::kDatasheet, ""});
+  };
+  CHECK(written("gpu.memory_bandwidth", 4800, "GB/s") == "4800 GB/s");
+  CHECK(written("gpu.registers_per_sm", 65536, "") == "65,536");
+  CHECK(written("gpu.l2_bandwidth", 10138, "GB/s") == "10,138 GB/s");
+  CHECK(written("host.launch_queue", 1234567, "1") == "1,234,567");
+  CHECK(written("pcie.h2d", 55.43, "GB/s") == "55.43 GB/s");
+  CHECK(written("gpu.memory", 143156, "MiB") == "140 GiB");
+  CHECK(written("host.staging_chunk", 65536, "B") == "64 KiB");
+  CHECK(written("gpu.l2", 60, "MiB") == "60 MiB");
+  CHECK(written("gpu.compute_capability", 9, "") == "9.0");
+  CHECK(written("gpu_link.peer_to_peer", 1, "") == "yes");
+  CHECK(written("disk_array.peer_to_peer", 1, "") == "1");
+  CHECK(written("gpu.memory_efficiency", 92.5, "%") == "92.5%");
 }
 
 TEST_CASE("a measured or fitted number says where it comes from") {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "ui/app/figure_names.h"
+#include "machine/figures.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;
@@ -92,7 +92,7 @@ TEST_CASE("a figure is called by what it is, not by its key in the file") {
   for (const std::string& id : machine::machine_ids())
     for (const machine::Figure& figure : machine::load_machine(id).figures) {
       CAPTURE(figure.name);
-      CHECK_FALSE(is_raw(figure_name(figure.name)));
+      CHECK_FALSE(is_raw(machine::figure_name(figure.name)));
     }
 }
 

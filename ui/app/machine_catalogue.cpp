@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/letters.h"
 #include "base/units.h"
-#include "ui/app/figure_names.h"
+#include "machine/figures.h"
 
 namespace trainscope::ui {
 namespace {
@@ -65,28 +65,9 @@ std::string group_title(const Machine& machine, const std::string& prefix) {
   return title;
 }
 
-// "12,345.6"; a number as it stands in its file.
-std::string written(double value) {
-  std::string text = fmt::format("{:.6g}", value);
-  if (text.find_first_of("e.") != text.npos || text.size() < 5) return text;
-  for (std::size_t at = text.size(); at > 3 && text[at - 4] != '-'; at -= 3)
-    if (at > 3) text.insert(at - 3, ",");
-  return text;
-}
-
-bool is_yes_or_no(const Figure& figure) {
-  return figure.name.ends_with("peer_to_peer") && (figure.value == 0 || figure.value == 1);
-}
-
-std::string value_of(const Figure& figure) {
-  if (is_yes_or_no(figure)) return figure.value == 1 ? "yes" : "no";
-  if (figure.name == "gpu.compute_capability") return fmt::format("{:.1f}", figure.value);
-  if (figure.unit == "B") return format_bytes(figure.value);
-  return figure.unit.empty() ? written(figure.value) : written(figure.value) + " " + figure.unit;
-}
-
 FigureRow row_of(const Figure& figure) {
-  return {figure_name(figure.name), value_of(figure), figure.provenance, figure.note};
+  return {machine::figure_name(figure.name), machine::value_of(figure), figure.provenance,
+          figure.note};
 }
 
 }  // namespace
