@@ -196,7 +196,9 @@ void add_grade(CLI::App& app, Arguments& arguments) {
 
 void add_handout(CLI::App& app, Arguments& arguments) {
   HandoutOptions& options = arguments.handout;
-  CLI::App& handout = *app.add_subcommand("handout", "a lesson as one page to print");
+  CLI::App& handout = *app.add_subcommand("handout",
+                                          "a lesson as one HTML page: on paper two to four sheets "
+                                          "to work on, three to six with answers");
   handout.add_option("LESSON", options.lesson, "a lesson's id or file")
       ->required()
       ->check(not_empty);

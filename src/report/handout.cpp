@@ -10,7 +10,7 @@
 #include "report/html.h"
 #include "report/loss_chart.h"
 #include "report/page.h"
-#include "report/picture.h"
+#include "report/paper_view.h"
 #include "report/sections.h"
 #include "report/solution_table.h"
 #include "report/template.h"
@@ -116,6 +116,24 @@ class Sheet {
     return html.empty() ? "" : "<div class=\"run-words\">" + html + "</div>";
   }
 
+  // What the drawing's axis is of.
+  std::string axis_words(const PaperView& paper) const {
+    if (paper.steps == 0) return say("one axis for both sides, each from its own start");
+    if (paper.steps == 1)
+      return say("one axis for both sides: the measured step, and what comes just before");
+    return html_text(told(speech_of(sheet_),
+                          "one axis for both sides: {} measured steps, and what comes just before",
+                          paper.steps));
+  }
+
+  std::string lanes_left_out(const PaperView& paper) const {
+    if (paper.left_out == 0) return "";
+    return "<p class=\"muted small left-out\">" +
+           html_text(told(speech_of(sheet_), "{} of {} lanes are left out here.", paper.left_out,
+                          paper.lanes)) +
+           "</p>\n";
+  }
+
   // The lesson's metrics with a cell for each side, to be filled in.
   std::string table_to_fill() const {
     std::string rows;
@@ -134,8 +152,17 @@ class Sheet {
                      "</tr></thead><tbody>\n" + rows + "</tbody></table>\n");
   }
 
+  std::string terms() const {
+    std::string html;
+    for (const auto& [word, text] : sheet_.terms)
+      html += fmt::format("<div><dt class=\"foreign\">{}</dt><dd class=\"foreign\">{}</dd></div>\n",
+                          html_text(word), html_prose(text));
+    if (html.empty()) return "";
+    return panel("terms", say("Terms"), "<dl class=\"words\">" + html + "</dl>");
+  }
+
   std::string ending() const {
-    return terms() + panel("limits", say("What the model leaves out"), paragraphs(sheet_.limits)) +
+    return panel("limits", say("What the model leaves out"), paragraphs(sheet_.limits)) +
            (input_.answers ? panel("notes", say("For whoever teaches it"), paragraphs(sheet_.notes))
                            : "");
   }
@@ -147,15 +174,6 @@ class Sheet {
         "<section class=\"panel\" aria-labelledby=\"{0}-title\">\n<div class=\"head\">"
         "<h2 id=\"{0}-title\">{1}</h2></div>\n<div class=\"body\">{2}</div>\n</section>\n",
         id, title, body);
-  }
-
-  std::string terms() const {
-    std::string html;
-    for (const auto& [word, text] : sheet_.terms)
-      html += fmt::format("<div><dt class=\"foreign\">{}</dt><dd class=\"foreign\">{}</dd></div>\n",
-                          html_text(word), html_prose(text));
-    if (html.empty()) return "";
-    return panel("terms", say("Terms"), "<dl class=\"words\">" + html + "</dl>");
   }
 
   std::string card(const SheetStep& step) const {
@@ -277,16 +295,19 @@ std::string handout_html(const HandoutInput& input) {
   parts["before"] = sheet.cards(true);
   parts["code"] = listing_html(views, report.speech);
   parts["run_title"] = sheet.say("What happened");
-  parts["run_aside"] = sheet.say("one axis for both sides, each from its own start");
+  PaperView paper = paper_view(views, input.sheet, report.speech);
+  paper.picture.width = kPaperWidth;
+  paper.picture.told = input.answers;
+  parts["run_aside"] = sheet.axis_words(paper);
   parts["run_words"] = sheet.run_words();
-  PictureView paper;
-  paper.width = kPaperWidth;
-  paper.told = input.answers;
-  parts["picture"] = picture_svg(views, report.speech, paper);
-  parts["legend"] = legend_html(views, report.speech);
+  parts["picture"] = picture_svg(views, report.speech, paper.picture);
+  parts["legend"] = legend_html(views, report.speech) + sheet.lanes_left_out(paper);
   parts["loss"] = loss_html(views, report.speech, input.answers);
-  parts["compare"] = input.answers ? compare_html(report, views) : sheet.table_to_fill();
-  parts["after"] = sheet.looked_back() + sheet.cards(false);
+  // What is to be filled in stands among the tasks: on paper side by side with them.
+  parts["compare"] = input.answers ? compare_html(report, views) : "";
+  parts["after"] =
+      (input.answers ? sheet.looked_back() : sheet.table_to_fill()) + sheet.cards(false);
+  parts["terms"] = sheet.terms();
   parts["ending"] = sheet.ending();
   parts["footer"] = footer_html(report, views);
   return filled(handout_template(), parts, report.speech);

@@ -1,4 +1,4 @@
-// `trainscope handout`: a lesson as one page to print; all of them.
+// `trainscope handout`: a lesson as one page; all of them.
 #include "report/handout.h"
 
 #include <catch2/catch.hpp>
@@ -68,6 +68,19 @@ TEST_CASE(
   CHECK_THAT(read(asked), !Contains("4 KiB") && !Contains("class=\"answer"));
   run("handout pinned-vs-pageable --lang de --out " + german);
   CHECK_THAT(read(german), Contains("Lösung") && Contains("A vorher") && Contains("B nachher"));
+}
+
+TEST_CASE("a sheet draws the steps, where most of a run comes before them, and few lanes") {
+  const Folder folder;
+  const std::string page = folder.file("h.html");
+  run("handout num-workers --no-answers --out " + page);
+  CHECK_THAT(read(page), Contains("12 measured steps, and what comes just before") &&
+                             Contains("load batch 7</text>") && !Contains("start worker</text>"));
+  run("handout keep-it-fed --no-answers --out " + page);
+  CHECK_THAT(read(page), Contains(" lanes are left out here.") && Contains(">stream 7</text>") &&
+                             Contains("one axis for both sides, each from its own start"));
+  run("handout pinned-vs-pageable --no-answers --out " + page);
+  CHECK_THAT(read(page), !Contains("left out here") && Contains(">staging</text>"));
 }
 
 TEST_CASE("a lesson on a machine that its text is not written for says so wherever it is told") {
