@@ -2,12 +2,11 @@
 
 #include <exception>
 #include <iostream>
-#include <new>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/platform.h"
+#include "base/shortage.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 
@@ -75,15 +74,8 @@ int run_main(const std::vector<std::string>& words) {
 
 // What no sentence was written for: the system has no more of something, or it is our mistake.
 int tell_unexpected(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error)) {
-    platform::tell_error("trainscope: this needs more memory than there is; make it smaller");
-    return kBadUsage;
-  }
-  const auto* system = dynamic_cast<const std::system_error*>(&error);
-  if (system && system->code() == std::errc::resource_unavailable_try_again) {
-    platform::tell_error(
-        "trainscope: this system starts no more threads; end other programs, or "
-        "allow more memory or processes (ulimit -v, ulimit -u)");
+  if (const std::string lack = shortage(error); !lack.empty()) {
+    platform::tell_error("trainscope: " + lack);
     return kBadUsage;
   }
   platform::tell_error(std::string("trainscope: a bug of ours: ") + error.what() +

@@ -51,24 +51,19 @@ void Exporter::begin_to_write(const std::string& file) {
   writing_file_ = file;
   writing_since_ = std::chrono::steady_clock::now();
   cancelled_ = std::make_shared<std::atomic<bool>>(false);
-  writing_.start(
-      [work = std::move(work), cancelled = cancelled_](const Background<Result>::Stopped&) {
-        auto result = std::make_shared<Result>();
-        try {
-          result->written = work([&cancelled] { return cancelled->load(); });
-        } catch (const std::exception& error) {
-          result->error = error.what();
-        }
-        return result;
-      });
+  writing_.start([work = std::move(work), cancelled = cancelled_](const auto&) {
+    return std::make_shared<Written>(work([&cancelled] { return cancelled->load(); }));
+  });
 }
 
 void Exporter::take() {
-  const std::shared_ptr<Result> result = writing_.get();
-  if (!result) return;
+  const std::shared_ptr<Written> written = writing_.get();
+  const std::string error = writing_.error();
+  if (!written && error.empty()) return;
   writing_.drop();
-  for (const std::filesystem::path& file : result->written.files) hand_over(file);
-  workspace_.notice = result->error.empty() ? result->written.sentence : result->error;
+  if (written)
+    for (const std::filesystem::path& file : written->files) hand_over(file);
+  workspace_.notice = written ? written->sentence : error;
 }
 
 void Exporter::draw_sheets(const PanelContext& context, OperationsPanel& operations) {

@@ -36,11 +36,6 @@ class Exporter {
   void save_picture_if_due();
 
  private:
-  struct Result {
-    Written written;
-    std::string error;
-  };
-
   void export_to(const std::string& file, const PanelContext& context);
   void begin_to_write(const std::string& file);
   void save_operations(OperationsPanel& operations);
@@ -50,7 +45,7 @@ class Exporter {
   PathSheet picture_sheet_;
   PathSheet export_sheet_;
   PathSheet operations_sheet_;
-  Background<Result> writing_;
+  Background<Written> writing_;
   std::string writing_file_;
   std::shared_ptr<std::atomic<bool>> cancelled_;
   std::chrono::steady_clock::time_point writing_since_;

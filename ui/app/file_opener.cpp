@@ -87,34 +87,30 @@ void FileOpener::begin_to_read(const fs::path& file, Place place) {
   reading_file_ = file;
   reading_place_ = place;
   reading_since_ = std::chrono::steady_clock::now();
-  reading_.start([file](const Background<Read>::Stopped&) {
-    auto read = std::make_shared<Read>();
-    try {
-      read->saved = analysis::read_runs(file);
-      if (read->saved.runs.size() > 2)
-        throw InputError(
-            fmt::format("{}: the window shows two runs beside each other, and these are {}; open "
-                        "it as `trainscope FILE.tsrun:A`",
-                        file.string(), read->saved.runs.size()));
-    } catch (const std::exception& error) {
-      read->error = error.what();
-    }
-    return read;
+  reading_.start([file](const auto&) {
+    auto saved = std::make_shared<analysis::SavedRuns>(analysis::read_runs(file));
+    if (saved->runs.size() > 2)
+      throw InputError(
+          fmt::format("{}: the window shows two runs beside each other, and these are {}; open it "
+                      "as `trainscope FILE.tsrun:A`",
+                      file.string(), saved->runs.size()));
+    return saved;
   });
 }
 
 void FileOpener::take_read() {
-  const std::shared_ptr<Read> opened = reading_.get();
-  if (!opened) return;
+  const std::shared_ptr<analysis::SavedRuns> saved = reading_.get();
+  const std::string error = reading_.error();
+  if (!saved && error.empty()) return;
   reading_.drop();
-  if (!opened->error.empty()) {
-    app_.workspace().notice = opened->error;
+  if (!saved) {
+    app_.workspace().notice = error;
     return;
   }
   if (reading_place_ == Place::kBeside)
-    app_.workspace().open_run_beside(side_for_beside(opened->saved), reading_file_);
+    app_.workspace().open_run_beside(side_for_beside(*saved), reading_file_);
   else
-    app_.workspace().open_runs(opened->saved.runs, reading_file_);
+    app_.workspace().open_runs(saved->runs, reading_file_);
   app_.look_anew();
   recent_.add(reading_file_);
 }
@@ -203,7 +199,7 @@ void FileOpener::take_dropped() {
 
 // Once what it is to stand beside is there, and taken: it may have come since take_read looked.
 void FileOpener::open_next_beside() {
-  if (!beside_next_ || reading_.busy() || reading_.get()) return;
+  if (!beside_next_ || reading_.busy() || reading_.get() || !reading_.error().empty()) return;
   or_say([&] { open_beside(*std::exchange(beside_next_, std::nullopt)); });
 }
 

@@ -49,11 +49,6 @@ class FileOpener {
   void draw_progress(const PanelContext& context);
 
  private:
-  struct Read {
-    analysis::SavedRuns saved;
-    std::string error;
-  };
-
   void begin_to_read(const std::filesystem::path& file, Place place);
   void take_read();
   void take_dropped();
@@ -63,7 +58,7 @@ class FileOpener {
 
   Application& app_;
   OpenSheet sheet_;
-  Background<Read> reading_;
+  Background<analysis::SavedRuns> reading_;
   std::filesystem::path reading_file_;
   Place reading_place_ = Place::kAlone;
   std::chrono::steady_clock::time_point reading_since_;

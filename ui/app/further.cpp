@@ -1,6 +1,5 @@
 #include "ui/app/further.h"
 
-#include "base/error.h"
 #include "scenario/extreme.h"
 
 namespace trainscope::ui {
@@ -12,12 +11,8 @@ void Further::ask(const scenario::Lesson& lesson, const scenario::Step& step, co
   found_.reset();
   busy_ = true;
   carrying_out_.start([lesson, step, runs](const Background<bool>::Stopped&) {
-    try {
-      return std::make_shared<bool>(
-          scenario::goes_further(lesson, step, {runs.first.get(), runs.second.get()}));
-    } catch (const Error&) {
-      return std::make_shared<bool>(false);
-    }
+    return std::make_shared<bool>(
+        scenario::goes_further(lesson, step, {runs.first.get(), runs.second.get()}));
   });
 }
 
@@ -32,7 +27,8 @@ void Further::drop() {
 bool Further::take() {
   if (!busy_ || carrying_out_.busy()) return false;
   busy_ = false;
-  if (const std::shared_ptr<bool> found = carrying_out_.get()) found_ = *found;
+  const std::shared_ptr<bool> found = carrying_out_.get();
+  found_ = found && *found;  // with less the lesson may not even run
   return true;
 }
 

@@ -29,6 +29,7 @@ std::shared_ptr<PathFacts> find_path(const RunPointer& run, const TraceView& vie
 struct PathView {
   bool on = false;
   std::array<std::shared_ptr<const PathFacts>, 2> sides;  // null: not found yet, or not asked for
+  std::array<std::string, 2> faults;                      // why it could not be found; else empty
 
   // Of the run that a side shows now; null: there is none of it, or the path is not shown.
   const PathFacts* of(std::size_t side, const SideModel& model) const;

@@ -18,6 +18,7 @@ void Revisit::prepare(scenario::Choices missed) {
   begun_ = busy_ = answered_ = set_aside_ = false;
   chosen_ = -1;
   question_ = nullptr;
+  fault_.clear();
 }
 
 void Revisit::begin(const std::string& language) {
@@ -33,6 +34,7 @@ bool Revisit::take() {
   if (!busy_ || making_ready_.busy()) return false;
   busy_ = false;
   const std::shared_ptr<scenario::AskedAgain> ready = making_ready_.get();
+  fault_ = making_ready_.error();
   if (ready && (!question_ || same_question(*ready, *question_))) question_ = ready;
   making_ready_.drop();
   return true;

@@ -24,6 +24,8 @@ class Revisit {
   // Takes in what has been made ready since; true when something has.
   bool take();
   bool busy() const { return busy_; }
+  // Why what was taken in last is no question: a sentence. Empty: it is one, or there is none.
+  const std::string& fault() const { return fault_; }
 
   // Null: there is none, it is not ready, or it was set aside.
   const scenario::AskedAgain* question() const { return set_aside_ ? nullptr : question_.get(); }
@@ -42,6 +44,7 @@ class Revisit {
   scenario::Choices missed_;
   bool begun_ = false, busy_ = false, answered_ = false, set_aside_ = false;
   int chosen_ = -1;
+  std::string fault_;
   std::shared_ptr<const scenario::AskedAgain> question_;
   Background<scenario::AskedAgain> making_ready_;
 };

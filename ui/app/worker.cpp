@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "trace/mark_lanes.h"
 #include "trace/step_mark.h"
+#include "ui/app/caught.h"
 
 namespace trainscope::ui {
 namespace {
@@ -207,10 +208,8 @@ void Worker::carry_out(const Job& job, const std::stop_token& stop) {
     else
       show_opened(job, std::get<Opened>(job.what), stop);
     return;
-  } catch (const Error& error) {
-    failed.error = error.what();
-  } catch (const std::exception& error) {
-    failed.error = std::string("This is a fault of Trainscope's own: ") + error.what();
+  } catch (...) {
+    failed.error = caught_sentence();
   }
   tell(job, std::move(failed));
 }

@@ -66,6 +66,8 @@ bool Workspace::take_reports() {
   const bool asks_again = revisit_.take();
   ask_further();
   const bool weighed = further_.take();
+  if (asks_again && !revisit_.fault().empty())
+    notice = "No question of an earlier lesson can be asked: " + revisit_.fault();
   return taken.any || swept || asks_again || weighed;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/measured_run.h"
 #include "ui/panels/chart.h"
@@ -61,6 +62,12 @@ FlowFacts* facts_of(const PanelContext& context, GradientFlowPanel& panel, std::
   if (own.reading.busy()) context.ask("animate");
   FlowFacts* facts = own.reading.get().get();
   return facts && !facts->empty() ? facts : nullptr;
+}
+
+// Why there is nothing of what is shown now.
+std::string fault_of(const PanelContext& context, GradientFlowPanel& panel, std::size_t side) {
+  GradientFlowPanel::Side& own = panel.sides[side];
+  return own.read == shown_run(context.workspace, side) ? own.reading.error() : "";
 }
 
 // One side, in this frame.
@@ -239,6 +246,8 @@ void draw_scaling(const SideView& view, const ScalingRange& range, const Box& bo
   if (box.height() < theme.px(kLeastPlot)) return say_too_low(theme, box, box.min.y + theme.px(10));
   if (const auto& curve = own.scaling.get())
     return paint_scaling(theme, box, *curve, range, view.side == 0);
+  if (const std::string& error = own.scaling.error(); !error.empty())
+    return draw_sentence(theme, box, theme.bad, error);
   const char* words = busy           ? "running it on 1, 2, 4, ... GPUs"
                       : run->program ? "it runs on no other number of GPUs of this machine"
                                      : "a trace tells of its own number of GPUs only";
@@ -374,12 +383,18 @@ void draw_nothing(const PanelContext& context, GradientFlowPanel& panel, const B
 void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const Theme& theme = context.theme;
   std::vector<SideView> shown;
-  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
+  std::array<std::string, 2> faults;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i) {
     if (FlowFacts* facts = facts_of(context, panel, i))
       shown.push_back({context, panel.sides[i], *facts, i, playhead_of(context.workspace, i)});
+    else
+      faults.at(i) = fault_of(context, panel, i);
+  }
+  const bool failed = !faults[0].empty() || !faults[1].empty();
   Box room = padded_room(theme, theme.px(8), theme.px(12));
+  room = draw_faults(context, room, faults, shown.empty());
   if (room.width() < theme.px(160) || room.height() < theme.px(80)) return;
-  if (shown.empty()) return draw_nothing(context, panel, room);
+  if (shown.empty()) return failed ? void() : draw_nothing(context, panel, room);
   give_one_axis(shown);
   const float gap = theme.px(30), count = static_cast<float>(shown.size());
   const float wide = (room.width() + gap) / count - gap;

@@ -4,6 +4,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/units.h"
@@ -41,6 +42,13 @@ MemoryFacts* facts_of(const PanelContext& context, MemoryPanel& panel, std::size
   }
   if (own.reading.busy()) context.ask("animate");
   return own.facts && !own.facts->history.empty() ? own.facts.get() : nullptr;
+}
+
+// Why there is nothing of what is shown now.
+std::string fault_of(const PanelContext& context, MemoryPanel& panel, std::size_t side) {
+  MemoryPanel::SideFacts& own = panel.sides[side];
+  const bool is_shown = own.trace.get() == shown_trace(context.workspace, side, "memory");
+  return is_shown ? own.reading.error() : "";
 }
 
 const analysis::BatchFit* fit_of(const PanelContext& context, MemoryPanel& panel,
@@ -116,9 +124,16 @@ void draw_map(const PanelContext& context, MemoryFacts& facts, const Box& box, N
 }
 
 void draw_fit(const Theme& theme, const Box& box, const SideModel& side,
-              const analysis::BatchFit* fit, bool busy) {
-  if (!fit && !busy) return;
+              const analysis::BatchFit* fit, bool busy, const std::string& error) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
+  if (!error.empty()) {
+    const float pad = theme.px(10), above = (box.height() - theme.size.small) / 2;
+    draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
+    return draw_sentence(theme,
+                         {{box.min.x + pad, box.min.y + above}, {box.max.x - pad, box.max.y}},
+                         theme.bad, error);
+  }
+  if (!fit && !busy) return;
   const auto ways = fit ? fit_words(*fit) : std::vector<std::string>{"trying larger batches"};
   const std::string batch = fmt::format("batch {}", side.config.whole("batch_size"));
   const bool fits = fit && fit->fits();
@@ -217,7 +232,8 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   const SideModel& model = workspace.sides()[side];
   const analysis::BatchFit* fit = fit_of(context, panel, side);
   const bool trying = panel.sides[side].fit.busy();
-  const Places places = places_in(theme, box, facts, fit || trying);
+  const std::string& error = panel.sides[side].fit.error();
+  const Places places = places_in(theme, box, facts, fit || trying || !error.empty());
   MemoryChart chart;
   chart.playhead = playhead_of(workspace, side);
   chart.by_change = scale.by_change;
@@ -237,7 +253,7 @@ void draw_side(const PanelContext& context, MemoryPanel& panel, std::size_t side
   if (places.peak.width() > 0)
     paint_peak(theme, places.peak, facts.columns, *facts.trace, facts.history, facts.at_peak);
   if (places.map.width() > 0) draw_map(context, facts, places.map, chart.playhead);
-  if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying);
+  if (places.fit.width() > 0) draw_fit(theme, places.fit, model, fit, trying, error);
   ImGui::PopID();
 }
 
@@ -254,10 +270,16 @@ Box above_legend(const Theme& theme, const Box& room,
 void draw_body(const PanelContext& context, MemoryPanel& panel) {
   const Theme& theme = context.theme;
   std::vector<std::pair<std::size_t, MemoryFacts*>> shown;
-  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i)
-    if (MemoryFacts* facts = facts_of(context, panel, i)) shown.emplace_back(i, facts);
+  std::array<std::string, 2> faults;
+  for (std::size_t i = 0; i < context.workspace.sides().size(); ++i) {
+    if (MemoryFacts* facts = facts_of(context, panel, i))
+      shown.emplace_back(i, facts);
+    else
+      faults.at(i) = fault_of(context, panel, i);
+  }
   const float gap = theme.px(30);
   Box room = padded_room(theme, theme.px(10), theme.px(8));
+  room = draw_faults(context, room, faults, shown.empty());
   if (shown.empty() || room.width() < theme.px(140) || room.height() < theme.px(60)) return;
   const bool stacked = room.width() < theme.px(760) && room.height() > theme.px(420);
   const auto count = static_cast<float>(shown.size());

@@ -27,6 +27,8 @@ std::string words_of(const PanelContext& context, std::size_t side) {
   const SideModel& model = context.workspace.sides()[side];
   const PathFacts* facts = context.attention.path.of(side, model);
   if (facts) return path_words(*facts);
+  if (const std::string& fault = context.attention.path.faults.at(side); !fault.empty())
+    return fault;
   return shown_run(context.workspace, side) ? "being found" : "there is no run";
 }
 
@@ -50,6 +52,7 @@ void find_paths(const PanelContext& context, PathFinding& finding) {
     }
     if (finding.found[side].busy()) context.ask("animate");
     path.sides[side] = finding.found[side].get();
+    path.faults[side] = finding.found[side].error();
   }
 }
 
@@ -78,7 +81,11 @@ void draw_path_bar(const PanelContext& context, float height) {
     if (sides > 1) say(theme.font.strong, theme.text, SideModel::label_of(side), end);
     const float room = end - theme.px(6);
     const std::string words = words_of(context, side);
-    say(theme.font.text, theme.muted,
+    const std::string& fault = context.attention.path.faults.at(side);
+    const bool failed = !fault.empty() && words == fault;
+    if (failed && ImGui::IsMouseHoveringRect({x, at.y}, {room, at.y + height}))
+      ImGui::SetTooltip("%s", fault.c_str());
+    say(theme.font.text, failed ? theme.bad : theme.muted,
         shortened_parts(theme.font.text, theme.size.small, words, room - x), room);
   }
   ImGui::SetCursorScreenPos({at.x + width - theme.px(8) - done, middle - theme.size.button / 2});

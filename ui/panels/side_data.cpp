@@ -100,4 +100,35 @@ float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_
          theme.px(9);
 }
 
+void draw_sentence(const Theme& theme, const Box& box, Color color, const std::string& sentence) {
+  if (box.width() <= 0 || box.height() <= 0) return;
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->PushClipRect(box.min, box.max, true);
+  draw->AddText(theme.font.text, theme.size.small, box.min, color, sentence.data(),
+                sentence.data() + sentence.size(), box.width());
+  draw->PopClipRect();
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(box.min, box.max))
+    ImGui::SetTooltip("%s", sentence.c_str());
+}
+
+Box draw_faults(const PanelContext& context, const Box& room,
+                const std::array<std::string, 2>& by_side, bool alone) {
+  const Theme& theme = context.theme;
+  const std::size_t sides = context.workspace.sides().size();
+  std::string all;
+  float lines = 0;
+  for (std::size_t side = 0; side < std::min(sides, by_side.size()); ++side) {
+    if (by_side[side].empty()) continue;
+    if (!all.empty()) all += "\n";
+    if (sides > 1) all += SideModel::label_of(side) + ": ";
+    all += by_side[side];
+    lines += 2;
+  }
+  if (all.empty()) return room;
+  const float tall = lines * 1.3F * theme.size.small;
+  const float top = alone ? room.min.y : std::max(room.min.y, room.max.y - tall);
+  draw_sentence(theme, {{room.min.x, top}, room.max}, theme.bad, all);
+  return {room.min, {room.max.x, std::max(room.min.y, top - theme.px(6))}};
+}
+
 }  // namespace trainscope::ui

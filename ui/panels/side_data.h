@@ -2,6 +2,7 @@
 // a panel stands that no layout knows yet.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,14 @@ Box padded_room(const Theme& theme, float above, float below);
 
 // "A, fp16" and the like: the mark alone where there is one run. Returns where it ends.
 float draw_side_title(const Theme& theme, const Workspace& workspace, std::size_t side, ImVec2 at);
+
+// A sentence over as many lines as it takes, from a box's upper edge down; all of it is under the
+// mouse, also what the box has no room for.
+void draw_sentence(const Theme& theme, const Box& box, Color color, const std::string& sentence);
+
+// Why nothing could be read of a side, by side, where there is such a sentence: in all of the room
+// where nothing else is shown, else below it. Returns what is left of the room.
+Box draw_faults(const PanelContext& context, const Box& room,
+                const std::array<std::string, 2>& by_side, bool alone);
 
 }  // namespace trainscope::ui

@@ -93,6 +93,8 @@ void draw_diagnosis(const PanelContext& context, SummaryPanel& panel) {
   if (panel.diagnosis.busy()) context.ask("animate");
   if (panel.diagnosis.get()) panel.findings = panel.diagnosis.get();
   if (panel.findings) draw_findings(context.theme, *panel.findings);
+  if (const std::string& error = panel.diagnosis.error(); !error.empty())
+    notice_card(context.theme, Tone::kBad, "What takes the time could not be found", error);
 }
 
 void draw_dropped(const Theme& theme, const trace::Trace& trace) {

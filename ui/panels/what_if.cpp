@@ -55,6 +55,9 @@ void draw_change(const PanelContext& context, const analysis::WhatIf& found, std
 void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointer& run) {
   if (part.run != run) ask_of(part, run);
   if (part.found.busy()) context.ask("animate");
+  if (const std::string& error = part.found.error(); !error.empty())
+    return notice_card(context.theme, Tone::kBad, "What a change would bring could not be found",
+                       error);
   const std::shared_ptr<analysis::WhatIf>& found = part.found.get();
   if (!found || (found->changes.empty() && found->refusal.empty() && found->in_vain.empty()))
     return;
