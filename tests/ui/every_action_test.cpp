@@ -28,7 +28,7 @@ class Desk : public EngineDriver {
  private:
   void draw() override {
     static const std::function<bool(std::string_view)> any = [](std::string_view) { return true; };
-    const PanelContext context{theme_, workspace_, attention_, asked, any};
+    const PanelContext context{theme_, workspace_, attention_, asked, any, chosen_};
     draw_top_bar(context);
     draw_palette(context, palette);
   }
@@ -36,6 +36,7 @@ class Desk : public EngineDriver {
   Theme theme_;
   Workspace workspace_;
   Attention attention_;
+  std::string chosen_;
 };
 
 }  // namespace

@@ -263,7 +263,7 @@ void Application::dress() {
 }
 
 PanelContext Application::context() {
-  return {theme_, workspace_, attention_, asked_, can_};
+  return {theme_, workspace_, attention_, asked_, can_, deck_.chosen_panel()};
 }
 
 void Application::take_shortcuts() {

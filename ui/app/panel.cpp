@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "ui/app/chosen_panel.h"
 #include "ui/app/close_mark.h"
 #include "ui/app/shapes.h"
+#include "ui/panels/context.h"
 
 namespace trainscope::ui {
 namespace {
@@ -47,14 +47,9 @@ void put_first(ImGuiWindow& window) {
     if (windows[i] == &window) std::swap(windows[0], windows[i]);
 }
 
-std::string& chosen_panel() {
-  static std::string name;
-  return name;
-}
-
-void choose(ImGuiWindow& window) {
+void choose(const PanelContext& context, ImGuiWindow& window) {
   put_first(window);
-  chosen_panel() = window.Name;
+  context.chosen_panel = window.Name;
 }
 
 // Dragging the head takes the panel out of its dock.
@@ -106,8 +101,9 @@ bool fit_titles(const Theme& theme, std::vector<Tab>& tabs, float room, float ap
 
 // The title of the panel that is shown; pressed, it lists the others that share its place. Returns
 // where it ends.
-float draw_tab_list(const Theme& theme, const Box& box, const std::vector<Tab>& tabs, float left,
-                    float right) {
+float draw_tab_list(const PanelContext& context, const Box& box, const std::vector<Tab>& tabs,
+                    float left, float right) {
+  const Theme& theme = context.theme;
   const float head = theme.size.head, middle = box.min.y + head / 2, mark = theme.px(20);
   const auto shown =
       std::find_if(tabs.begin(), tabs.end(), [](const Tab& tab) { return tab.shown; });
@@ -122,7 +118,7 @@ float draw_tab_list(const Theme& theme, const Box& box, const std::vector<Tab>& 
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(8), theme.px(8)));
   if (ImGui::BeginPopup("##panels")) {
     for (const Tab& tab : tabs)
-      if (ImGui::MenuItem(tab.title.c_str(), nullptr, tab.shown)) choose(*tab.window);
+      if (ImGui::MenuItem(tab.title.c_str(), nullptr, tab.shown)) choose(context, *tab.window);
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();
@@ -130,12 +126,14 @@ float draw_tab_list(const Theme& theme, const Box& box, const std::vector<Tab>& 
 }
 
 // One title, or the titles of all panels that share this place. Returns where they end.
-float draw_tabs(const Theme& theme, const Box& box, const char* name, float right) {
+float draw_tabs(const PanelContext& context, const Box& box, const char* name, float right) {
+  const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
   const float head = theme.size.head, middle = box.min.y + head / 2, apart = theme.px(22);
   float x = box.min.x + theme.px(12);
   std::vector<Tab> tabs = tabs_of(name);
-  if (!fit_titles(theme, tabs, right - x, apart)) return draw_tab_list(theme, box, tabs, x, right);
+  if (!fit_titles(theme, tabs, right - x, apart))
+    return draw_tab_list(context, box, tabs, x, right);
   for (const Tab& tab : tabs) {
     // As wide as in front, so that none moves when another is chosen.
     const float width = text_size(theme.font.strong, theme.size.text, tab.title).x;
@@ -143,7 +141,7 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
     if (!tab.shown) {
       const std::string id = "tab " + std::string(title_of(tab.window->Name));
       ImGui::SetCursorScreenPos({x - apart / 2, box.min.y});
-      if (press_area(id.c_str(), {width + apart, head})) choose(*tab.window);
+      if (press_area(id.c_str(), {width + apart, head})) choose(context, *tab.window);
       lit = ImGui::IsItemHovered();
     }
     draw_text_middle(draw, tab.shown ? theme.font.strong : theme.font.text, theme.size.text, x,
@@ -156,7 +154,9 @@ float draw_tabs(const Theme& theme, const Box& box, const char* name, float righ
   return x - apart;
 }
 
-void draw_head(const Theme& theme, const Box& box, const char* name, const PanelOptions& options) {
+void draw_head(const PanelContext& context, const Box& box, const char* name,
+               const PanelOptions& options) {
+  const Theme& theme = context.theme;
   const float head = theme.size.head, middle = box.min.y + head / 2, pad = theme.px(12);
   ImDrawList* draw = ImGui::GetWindowDrawList();
   move_by_head({box.width(), head});
@@ -166,7 +166,7 @@ void draw_head(const Theme& theme, const Box& box, const char* name, const Panel
     right -= theme.px(18);
   }
   right -= options.kept_free;
-  const float title_end = draw_tabs(theme, box, name, right);
+  const float title_end = draw_tabs(context, box, name, right);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
   // Beside tabs it is there whole, or its first half is, or nothing.
@@ -200,7 +200,8 @@ void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
                 thickness);
 }
 
-bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options) {
+bool begin_panel(const PanelContext& context, const char* name, const PanelOptions& options) {
+  const Theme& theme = context.theme;
   ImGuiWindowClass panel_class;
   panel_class.DockNodeFlagsOverrideSet = int{ImGuiDockNodeFlags_AutoHideTabBar} |
                                          int{ImGuiDockNodeFlags_NoWindowMenuButton} |
@@ -218,7 +219,7 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
   const float border = theme.size.border, head = theme.size.head;
   draw_frame(theme, box, head);
   ImGui::SetCursorScreenPos(min);
-  draw_head(theme, box, name, options);
+  draw_head(context, box, name, options);
   ImGui::SetCursorScreenPos({min.x + border, min.y + head + border});
   const float pad = options.padded ? theme.size.pad : 0;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(pad, options.padded ? theme.px(14) : 0));
@@ -234,10 +235,6 @@ bool begin_panel(const Theme& theme, const char* name, const PanelOptions& optio
       flags);
   ImGui::PopStyleVar();
   return visible && body;
-}
-
-std::string take_chosen_panel() {
-  return std::exchange(chosen_panel(), {});
 }
 
 void show_tab(const char* name) {

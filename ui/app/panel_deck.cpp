@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/app/chosen_panel.h"
 #include "ui/app/room_view.h"
 #include "ui/app/step_guide.h"
 #include "ui/app/sweeping.h"
@@ -174,8 +173,8 @@ void PanelDeck::toggle(const std::string& name) {
 }
 
 // By its title among those of panels that share a place.
-void PanelDeck::note_chosen_panel() {
-  const std::string chosen = take_chosen_panel();
+void PanelDeck::take_chosen_panel() {
+  const std::string chosen = std::exchange(chosen_panel_, {});
   for (const NamedPanel& panel : kPanels)
     if (const char* window = window_of(panel, workspace_); window && chosen == window)
       opened_by_hand_ = panel.name;
@@ -196,7 +195,7 @@ void PanelDeck::draw(const PanelContext& context) {
 // where what is below the timelines wants another height.
 void PanelDeck::dock(const PanelContext& context, Arrangement arrangement, Room room) {
   if (stale_) shown = {};
-  if (arrangement == Arrangement::kPresent) note_chosen_panel();
+  if (arrangement == Arrangement::kPresent) take_chosen_panel();
   const std::string in_front = panel_in_front(workspace_);
   const bool wants = wants_room(workspace_, opened_by_hand_.empty() ? nullptr : &opened_by_hand_);
   const bool follows = arrangement == Arrangement::kPresent || arrangement == Arrangement::kSingle;

@@ -70,6 +70,10 @@ class PanelDeck {
   // What was opened by hand is of a step that is left.
   void forget_hand() { opened_by_hand_.clear(); }
 
+  // For the panels to write to (PanelContext::chosen_panel); in front of a room it is looked at as
+  // what was opened by hand.
+  std::string& chosen_panel() { return chosen_panel_; }
+
   // Every panel goes back to its place.
   void reset() { stale_ = true; }
   // What the arrangement was made for; unknown at first.
@@ -77,7 +81,7 @@ class PanelDeck {
   void set_room(Room room) { room_ = room; }
 
  private:
-  void note_chosen_panel();
+  void take_chosen_panel();
   void dock(const PanelContext& context, Arrangement arrangement, Room room);
   void draw_single(const PanelContext& context);
   void draw_tools(const PanelContext& context, Room room);
@@ -89,6 +93,7 @@ class PanelDeck {
   Attention& attention_;
   // What a lecturer has opened in a room, on that step: it is looked at as what a step points at.
   std::string opened_by_hand_;
+  std::string chosen_panel_;
   bool stale_ = false;
   // What is below the timelines wanted room, by arrangement, when that was last drawn.
   std::array<std::optional<bool>, 4> wanted_room_;

@@ -10,6 +10,8 @@
 
 namespace trainscope::ui {
 
+struct PanelContext;
+
 struct Box {
   ImVec2 min, max;
   float width() const { return max.x - min.x; }
@@ -69,7 +71,7 @@ struct PanelOptions {
   bool scrolls = true;   // the body scrolls when it is too tall
 };
 // `name` is the title and the window's id. end_panel() always, as with ImGui::Begin.
-bool begin_panel(const Theme& theme, const char* name, const PanelOptions& options = {});
+bool begin_panel(const PanelContext& context, const char* name, const PanelOptions& options = {});
 void end_panel();
 // Panels docked in one place show one of them, with the titles of all as tabs in its head, in the
 // order in which they are drawn. This one is shown from the next frame on.

@@ -136,7 +136,7 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
   options.padded = false;
   options.scrolls = false;
   if (sides.size() == 2) options.kept_free = theme.px(2 * kSwitchWidth);
-  if (begin_panel(theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     const SideModel& side = sides[context.attention.code_side];
     if (is_imported(side) && side.error.empty()) {
       ImGui::Dummy({0, theme.px(4)});

@@ -95,7 +95,7 @@ void draw_code_difference(const PanelContext& context, const char* name, bool* o
   const auto& sides = context.workspace.sides();
   PanelOptions options;
   options.open = open;
-  if (begin_panel(context.theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     const bool written = sides.size() == 2 && sides[0].outline && sides[1].outline;
     if (written && !context.workspace.hides("code"))
       draw_rows(context);

@@ -200,8 +200,7 @@ void draw_compare(const PanelContext& context, ComparePanel& panel, const char* 
   options.scrolls = false;
   const bool told = both && !owes_verdict(workspace);
   options.secondary = told ? panel.comparison.headline : known ? "" : "after the run";
-  if (begin_panel(context.theme, name, options))
-    draw_part(context.theme, workspace, panel, known, part);
+  if (begin_panel(context, name, options)) draw_part(context.theme, workspace, panel, known, part);
   end_panel();
 }
 

@@ -45,6 +45,8 @@ struct PanelContext {
   Attention& attention;
   std::vector<std::string>& asked;                   // actions to run once the frame is drawn
   const std::function<bool(std::string_view)>& can;  // is an action enabled?
+  // The window of a panel whose title a person has pressed, among those that share a place.
+  std::string& chosen_panel;
 
   void ask(std::string_view action) const { asked.emplace_back(action); }
 };

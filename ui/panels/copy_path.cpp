@@ -352,7 +352,7 @@ void draw_copy_path(const PanelContext& context, CopyPathPanel& panel, const cha
   options.secondary =
       known ? "at t = " + format_nanos(static_cast<double>(context.workspace.playhead.time))
             : "after the run";
-  if (begin_panel(context.theme, name, options)) draw_sides(context, panel);
+  if (begin_panel(context, name, options)) draw_sides(context, panel);
   end_panel();
 }
 

@@ -431,7 +431,7 @@ bool has_gradient_flow(const Workspace& workspace) {
 void draw_gradient_flow(const PanelContext& context, GradientFlowPanel& panel, const char* name,
                         const char* beside, bool* open) {
   const PanelOptions options = chart_panel(beside, open, "at the playhead");
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   end_panel();
 }
 

@@ -259,7 +259,7 @@ void draw_knobs(const PanelContext& context, KnobsPanel& panel, const char* name
   options.open = open;
   options.secondary = workspace.sides().size() == 2 ? "A | B" : "";
   if (workspace.lesson() && !workspace.revealed()) options.secondary = "after the run    A | B";
-  if (begin_panel(theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     begin_step(workspace, panel);
     panel.compact = ImGui::GetWindowHeight() < theme.px(kLowPanel);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(10), theme.px(2)));
@@ -294,7 +294,7 @@ void draw_all_parameters(const PanelContext& context, KnobsPanel& panel, bool& o
   options.secondary = "A | B";
   options.scrolls = false;
   panel.compact = false;
-  if (begin_panel(theme, "All parameters", options)) {
+  if (begin_panel(context, "All parameters", options)) {
     ImGui::SetNextItemWidth(-1);
     ImGui::InputTextWithHint("##search", "Search a name or what it does", &panel.search);
     side_heads(theme, context.workspace.sides().size());

@@ -421,7 +421,7 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
   options.scrolls = false;
   options.padded = false;
   options.secondary = fmt::format("{} of {}", model.progress.step() + 1, model.progress.steps());
-  if (begin_panel(theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     const LessonCard card = card_of(context.workspace);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float dots = theme.px(44), foot = dots + (panel.pinned ? panel.buttons : 0);

@@ -238,7 +238,7 @@ void draw_loss(const PanelContext& context, LossPanel& panel, const char* name, 
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   const bool roomy = window && window->Size.x > 2.6F * axis_width(context.theme);
   options.kept_free = roomy ? axis_width(context.theme) : 0;
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   ImGui::EndChild();
   if (roomy) draw_axis_choice(context, panel);
   ImGui::End();

@@ -339,7 +339,7 @@ void draw_loss_scaling(const PanelContext& context, LossScalingPanel& panel, con
                        const char* beside, bool* open) {
   const PanelOptions options =
       chart_panel(beside, open, "gradients on FP16's number line, at the playhead");
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   end_panel();
 }
 

@@ -351,7 +351,7 @@ void draw_memory(const PanelContext& context, MemoryPanel& panel, const char* na
   const bool roomy =
       has_choice(panel) && window && window->Size.x > 2.4F * range_width(context.theme);
   options.kept_free = roomy ? range_width(context.theme) : 0;
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   ImGui::EndChild();
   if (roomy) draw_range_choice(context.theme, panel);
   ImGui::End();

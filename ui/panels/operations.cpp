@@ -338,7 +338,7 @@ void draw_operations(const PanelContext& context, OperationsPanel& panel, const 
   const ImGuiWindow* window = ImGui::FindWindowByName(name);
   const bool roomy = window && window->Size.x > 3.4F * choice_width(context.theme);
   options.kept_free = roomy ? choice_width(context.theme) : 0;
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   ImGui::EndChild();
   if (roomy) choose_where(context.theme, panel);
   ImGui::End();

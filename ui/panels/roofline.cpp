@@ -243,7 +243,7 @@ bool shows_roofline(const PanelContext& context, RooflinePanel& panel) {
 void draw_roofline(const PanelContext& context, RooflinePanel& panel, const char* name,
                    const char* beside, bool* open) {
   const PanelOptions options = chart_panel(beside, open, gpus(context.workspace));
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   end_panel();
 }
 

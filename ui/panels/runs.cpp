@@ -261,7 +261,7 @@ bool has_runs(const Workspace& workspace) {
 void draw_runs(const PanelContext& context, RunsPanel& panel, const char* name, const char* beside,
                bool* open) {
   const PanelOptions options = chart_panel(beside, open, head_words(context.workspace));
-  if (begin_panel(context.theme, name, options)) draw_body(context, panel);
+  if (begin_panel(context, name, options)) draw_body(context, panel);
   end_panel();
 }
 

@@ -159,7 +159,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
   }
   PanelOptions options;
   options.open = open;
-  if (begin_panel(theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     if (panel.run) {
       draw_origin(theme, *panel.run->trace);
       // Few stand where they are seen at once.
@@ -187,7 +187,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
 void draw_details_panel(const PanelContext& context, const char* name, bool* open) {
   PanelOptions options;
   options.open = open;
-  if (begin_panel(context.theme, name, options)) draw_details(context, true);
+  if (begin_panel(context, name, options)) draw_details(context, true);
   end_panel();
 }
 

@@ -281,7 +281,7 @@ void draw_sweep_panel(const PanelContext& context, SweepPanel& panel, const char
   const Theme& theme = context.theme;
   follow(context.workspace, context.attention, panel);
   PanelOptions options = chart_panel(beside, open, progress_of(context.workspace.sweep));
-  if (begin_panel(theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     ImGui::SetCursorPos({theme.size.pad, theme.px(8)});
     const ImVec2 room = ImGui::GetContentRegionAvail();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(8), theme.px(5)));

@@ -399,7 +399,7 @@ void draw_timelines(const PanelContext& context, TimelinesPanel& panel, const ch
   options.kept_free = kept_for_links(context.theme, workspace);
   options.padded = failed || ended;
   options.scrolls = failed || ended;
-  if (begin_panel(context.theme, name, options)) {
+  if (begin_panel(context, name, options)) {
     collapse_deep_lanes(workspace, context.attention, panel);
     if (failed) draw_failures(context);
     if (ended) draw_endings(context);
