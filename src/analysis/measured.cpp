@@ -7,15 +7,11 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analysis/by_correlation.h"
-#include "analysis/copy_steps.h"
 #include "analysis/lane_kinds.h"
 #include "analysis/launched_work.h"
 #include "analysis/steady_steps.h"
 #include "analysis/step_marks.h"
-#include "analysis/stream_order.h"
 #include "analysis/whole_run.h"
-#include "base/time_ends.h"
 #include "trace/ranks.h"
 
 namespace trainscope::analysis {
@@ -358,77 +354,6 @@ std::vector<StepWindow> step_windows(const trace::Trace& trace) {
     windows.push_back(
         {mark, launched.of(first.rank).window_of(reach_of({mark}, first.marks, apart))});
   return windows;
-}
-
-namespace {
-
-// A file may claim any number of bytes.
-std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
-
-std::vector<trace::SpanId> copies_of(const Measured& measured, Category direction) {
-  std::vector<trace::SpanId> copies;
-  trace::for_each(measured.trace->spans(), [&](const Span& span, trace::SpanId id) {
-    const trace::Lane& lane = measured.trace->lanes()[span.lane];
-    if (span.category == direction && lane.kind == LaneKind::kStream && measured.is_own(lane))
-      copies.push_back(id);
-  });
-  return copies;
-}
-
-// Its stream was free, and the event had happened that it waited for last.
-Nanos free_for(const Span& copy, const StreamOrder& order, const trace::Trace& trace) {
-  const Nanos free = order.free_before(copy, copy.start);
-  if (copy.cause != trace::Cause::kEvent || copy.cause_span == trace::kNone) return free;
-  return std::max(free, std::min(trace.spans()[copy.cause_span].end(), copy.start));
-}
-
-}  // namespace
-
-CopyTimes copy_times(const Measured& measured, Category direction) {
-  const trace::Trace& trace = *measured.trace;
-  CopyTimes times;
-  const std::vector<trace::SpanId> copies = copies_of(measured, direction);
-  if (copies.empty()) return times;
-  ByCorrelation<Interval> calls(trace, {kBeforeAll, kBeforeAll});
-  trace::for_each(trace.spans(), [&](const Span& span, trace::SpanId) {
-    if (!is_joined_call(span)) return;
-    const Interval call{span.start, span.end()};
-    // What holds a thread within a call is not the call.
-    span.category == Category::kHeld ? calls.add(span.correlation, call)
-                                     : calls.set(span.correlation, call);
-  });
-  const StreamOrder order(trace, direction, StreamOrder::Of::kStream);
-  const Interval steps = calls_of_steps(measured);
-  std::vector<Interval> intervals;
-  for (const trace::SpanId id : copies) {
-    const Span& span = trace.spans()[id];
-    Interval interval{span.start, span.end()};
-    // Without a call, when it was done is all that tells which step it is of.
-    bool is_measured = interval.end > measured.window.start && interval.end <= measured.window.end;
-    if (const Interval* call = calls.find(span.correlation)) {
-      is_measured = call->start >= steps.start && call->start < steps.end;
-      // What it stood behind on its stream is not the copy.
-      interval.start = std::min(span.start, std::max(call->start, free_for(span, order, trace)));
-      // Into pageable memory, the copy is complete when the call returns.
-      const auto* detail = trace.detail(span);
-      const auto* copy = detail ? std::get_if<trace::CopyDetail>(detail) : nullptr;
-      if (copy && copy->to == trace::Memory::kPageable)
-        interval.end = std::max(interval.end, call->end);
-    }
-    if (!is_measured) continue;
-    intervals.push_back(interval);
-    ++times.count;
-    if (const auto* detail = trace.detail(span))
-      if (const auto* copy = std::get_if<trace::CopyDetail>(detail))
-        times.bytes = saturating_sum(times.bytes, copy->bytes);
-  }
-  times.intervals = IntervalSet(std::move(intervals));
-  return times;
 }
 
 }  // namespace trainscope::analysis

@@ -116,14 +116,15 @@ void add_times(Table& t) {
         [](const Facts& f) { return unless_empty(f, f.measured.optimizer); });
   t.add(
       "time.h2d", "ns", "copy to GPU",
-      "copies host to device, from the call, or from when its stream was free, to the completion, "
-      "a step, of those that the measured steps call for; the last steps of a loop that fetches "
-      "ahead call for none, and do not count",
+      "copies host to device, from the call, or from when its stream was free and what that waits "
+      "for was done, to the completion, a step, of those that the measured steps call for; the "
+      "last "
+      "steps of a loop that fetches ahead call for none, and do not count",
       [](const Facts& f) { return a_step_of_copies(f, f.h2d, trace::Category::kCopyH2D); });
   t.add(
       "time.d2h", "ns", "copy to host",
-      "copies device to host, from the call, or from when its stream was free, to the completion, "
-      "a step, of those that the measured steps call for",
+      "copies device to host, from the call, or from when its stream was free and what that waits "
+      "for was done, to the completion, a step, of those that the measured steps call for",
       [](const Facts& f) { return a_step_of_copies(f, f.d2h, trace::Category::kCopyD2H); });
   t.add("time.host_timer", "ns", "host timer",
         "what the host's clock reads between two calls of time.perf_counter(), a step",

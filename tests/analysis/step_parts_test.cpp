@@ -122,6 +122,35 @@ TEST_CASE("a part has a copy's call of an earlier step, and what ran before it o
   CHECK(times.intervals.intervals().front() == analysis::Interval{230, 260});
 }
 
+TEST_CASE("a copy does not begin before what its call waited for on another stream is done") {
+  test::MadeTrace made;
+  const trace::LaneId host = made.lane(LaneKind::kHostThread);
+  const trace::LaneId stream = made.lane(LaneKind::kStream, 0);
+  made.add(host, "ProfilerStep#0", 0, 300, Category::kAnnotation);
+  made.add(host, "cudaMemcpyAsync", 10, 130, Category::kHostApi, 2);
+  made.add(stream, "Memcpy HtoD", 120, 128, Category::kCopyH2D, 2);
+  const auto start = [&] {
+    const analysis::Measured measured = analysis::measure_whole(made.trace, nullptr, nullptr);
+    return analysis::copy_times(measured, Category::kCopyH2D).intervals.intervals().front().start;
+  };
+  CHECK(start() == 10);  // it stages from its call on
+  // Another thread's wait is none of this call's.
+  const auto wait = [&](trace::LaneId thread, Nanos from, Nanos to) {
+    trace::Span held;
+    held.lane = thread;
+    held.name = made.trace.intern("waits for the stream");
+    held.start = from;
+    held.duration = to - from;
+    held.category = Category::kHeld;
+    held.cause = trace::Cause::kDevice;
+    made.trace.add_span(held);
+  };
+  wait(made.lane(LaneKind::kHostThread), 20, 118);
+  CHECK(start() == 10);
+  wait(host, 12, 110);
+  CHECK(start() == 110);
+}
+
 TEST_CASE("a part tells metrics that calls are told, and how often the allocator tried again") {
   test::MadeTrace made;
   const trace::LaneId host = made.lane(LaneKind::kHostThread);
