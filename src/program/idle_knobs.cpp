@@ -101,6 +101,8 @@ constexpr std::array kNeeds{
          "data.location", "host"},
     Need{"loader.prefetch_factor loader.persistent_workers", "loader.num_workers", "", 0},
     Need{"transfer.", "device", "cuda"},
+    // What the loader has pinned, pin_memory() gives back as it is.
+    Need{"transfer.pin_in_loop", "loader.pin_memory", "false"},
     Need{"transfer.record_stream", "transfer.streams", "", 1},
     Need{"scaler.init_scale scaler.growth_factor scaler.backoff_factor scaler.growth_interval",
          "scaler.enabled", "true"},
@@ -129,6 +131,8 @@ constexpr std::array kNeeds{
     Need{kOfNumbers, "data.path", "", 0, "data.name=auto model.name=<mnist>"},
     Need{"uneven_batches", "parallel.strategy", "ddp|fsdp"},
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
+    // Its only effect: the graph is searched for unused parameters in the first step alone.
+    Need{"ddp.static_graph", "ddp.find_unused_parameters", "true"},
     Need{"compile.optimize_ddp", "parallel.strategy", "ddp"},
     Need{"compile.optimize_ddp", "compile.fuse", "true", 0, "compile.cuda_graph=false"},
     Need{"fsdp.shard_degree tensor.degree pipeline.degree", "parallel.world_size", "", 1},

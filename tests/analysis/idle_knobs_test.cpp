@@ -256,6 +256,16 @@ const std::vector<Pair> kPairs{
     {kTwoRanks, "sampler.set_epoch", "true", "false", "data.path = \"\""},
     {test::with(kTwoRanks, {"steps=12", "data.name=digits"}), "sampler.set_epoch", "true", "false",
      ""},
+    // Of what another knob does already, or undoes.
+    {kTwoRanks, "ddp.static_graph", "true", "false", "ddp.find_unused_parameters = False"},
+    {test::with(kTwoRanks, {"ddp.find_unused_parameters=true"}), "ddp.static_graph", "true",
+     "false", ""},
+    {{"steps=2", "loader.pin_memory=true"},
+     "transfer.pin_in_loop",
+     "true",
+     "false",
+     "loader.pin_memory = True"},
+    {{"steps=2"}, "transfer.pin_in_loop", "true", "false", ""},
     // Of copies.
     {kCopyWithin, "copy.memory", "pinned", "pageable", "copy.direction = d2d"},
     {{"workload=copy"}, "copy.memory", "pinned", "pageable", ""},
