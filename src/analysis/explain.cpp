@@ -148,10 +148,29 @@ bool hardly_waits(const Run& run) {
   return whole - static_cast<double>(run.facts.partition[Part::kCompute]) < kHardly * whole;
 }
 
+// What limits the kernels of a step: each a share of their time, of which the rest is of kernels
+// that nothing is known of. Of a step's overhead only what lies in kernels is theirs: the rest has
+// none at work.
+struct Limits {
+  double compute = 0, memory = 0, overhead = 0;
+};
+
+Limits limits_of(const Facts& facts) {
+  const Roofline& roofline = facts.roofline;
+  const Nanos kernels = facts.measured.kernels.length();
+  if (!roofline.known() || !facts.measured.machine || kernels <= 0) return {};
+  using machine::Bound;
+  const Nanos compute = roofline[Bound::kCompute], memory = roofline[Bound::kMemory];
+  const Nanos unknown = facts.measured.window.end - facts.measured.window.start - compute - memory -
+                        roofline[Bound::kOverhead];
+  const auto share = [&](Nanos time) {
+    return static_cast<double>(std::max<Nanos>(0, time)) / static_cast<double>(kernels);
+  };
+  return {share(compute), share(memory), share(kernels - compute - memory - unknown)};
+}
+
 std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
-  const auto share = [&](const char* metric) { return value_of(run.metrics, metric).value_or(0); };
-  const double compute = share("bound.compute"), memory = share("bound.memory"),
-               overhead = share("bound.overhead");
+  const auto [compute, memory, overhead] = limits_of(run.facts);
   const auto percent = [](double part) { return fmt::format("{:.0f}", 100 * part); };
   if (compute + memory + overhead <= 0) {
     const std::string longest = largest_calls(
@@ -316,6 +335,7 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
     case Part::kIdleLaunch:
       explain_launches(run, finding, per, speech);
       return;
+    }
     case Part::kIdleGap:
       finding.why = speech.say(
           "a kernel ends, and the next one, which was launched in time, has yet to begin");

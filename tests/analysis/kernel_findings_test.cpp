@@ -2,8 +2,10 @@
 #include "analysis/diagnosis.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "analysis/advice.h"
+#include "analysis/explain.h"
 #include "analysis/findings.h"
 
 using namespace trainscope;
@@ -18,6 +20,27 @@ TEST_CASE("where kernels fill the step they are named by what limits them, and g
   CHECK(finding.most_gain == 0);
   CHECK_THAT(finding.why, Catch::Contains("arithmetic limits"));
   CHECK_THAT(headline(finding), Catch::StartsWith("Kernels: "));
+}
+
+TEST_CASE("what limits kernels is a share of their time, not of a step that waits for sums") {
+  const Run run =
+      run_of({"workload=train", "machine=h200-8x2", "model.name=gpt-mini", "model.width=1024",
+              "model.blocks=2", "model.heads=16", "model.seq_len=512", "precision=bf16",
+              "attention.kernel=flash", "parallel.strategy=tensor", "parallel.world_size=16",
+              "batch_size=16", "steps=3"});
+  const auto value = [&](const char* metric) { return *value_of(run.metrics, metric); };
+  // Of the step most has no kernel at work; of the kernels' time, memory limits most.
+  REQUIRE(value("bound.overhead") > value("bound.compute") + value("bound.memory"));
+  const double step = value("time.step");
+  const double kernels =
+      static_cast<double>(run.facts.partition[Part::kCompute]) / run.facts.measured.per();
+  const double of_kernels = value("bound.memory") * step / kernels;
+  CHECK(of_kernels > 0.5);
+  Finding finding;
+  finding.part = Part::kCompute;
+  explain(run, finding, run.facts.measured.per(), {});
+  CHECK_THAT(finding.why, Catch::StartsWith(std::to_string(std::lround(100 * of_kernels)) +
+                                            " % of it in kernels that memory's bandwidth limits"));
 }
 
 TEST_CASE("attention in tiles is advised where there is such a kernel and it is not used") {
