@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -219,7 +220,21 @@ std::string launch_advice(const Run& run, const Speech& speech) {
               is_set_on(run, "compile.fuse") ? "" : "torch.compile, ");
 }
 
-std::string lasting_advice(const Run& run, Part part, const Speech& speech) {
+namespace {
+
+// Hybrid sharding was tried.
+bool shards_in_nodes(const WhatIf& asked) {
+  const auto shards = [](const Altered& one) {
+    return std::ranges::any_of(one.settings, [](const std::string& setting) {
+      return setting.starts_with("fsdp.shard_degree=");
+    });
+  };
+  return std::ranges::any_of(asked.changes, shards) || std::ranges::any_of(asked.in_vain, shards);
+}
+
+}  // namespace
+
+std::string lasting_advice(const Run& run, Part part, const WhatIf& asked, const Speech& speech) {
   const bool loads = part == Part::kIdleData || part == Part::kIdleLaunch;
   if (const auto full = cores_full_of_workers(run.facts.measured); full && loads)
     return " " + full_cores_advice(*full, speech);
@@ -234,7 +249,8 @@ std::string lasting_advice(const Run& run, Part part, const Speech& speech) {
                 sums_layers_over_network(run)
                     ? speech.say("a faster link")
                     : speech.say("fewer ranks to a model, or a faster link"));
-  if (gathers_over_network(run)) return told(speech, " Not tried: {}.", hybrid_words(run, speech));
+  if (gathers_over_network(run) && asked.untried > 0 && !shards_in_nodes(asked))
+    return told(speech, " Not tried: {}.", hybrid_words(run, speech));
   return "";
 }
 

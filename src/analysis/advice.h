@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/loader_caveat.h"
 #include "analysis/run.h"
+#include "analysis/what_if.h"
 #include "base/speech.h"
 
 namespace trainscope::analysis {
@@ -35,10 +37,16 @@ std::string data_advice(const Run& run, const Speech& speech);
 std::string arithmetic_advice(const Run& run, const Speech& speech);
 std::string memory_advice(const Run& run, const Speech& speech);
 std::string idle_units_advice(const Run& run, const Speech& speech);
-// Ranks that wait for one another, and what they send.
-std::string waiting_advice(const Run& run, const Speech& speech);
-// The rank of a pipeline that has more to do than the others; the last one has the model's head.
-std::string slow_stage_advice(const Run& run, std::int32_t rank, bool is_last,
+// Of several pipelines, how long sums of several stages' gradients take on the critical path, of a
+// step, ns. They follow one another: DDP's reducer waits for a stage's sums at the end of its last
+// backward, and what that gives to the stage before is sent behind them. 0: one pipeline, sums of
+// one stage alone, or less than a twentieth of the step.
+double sums_in_turn(const Run& run);
+// Ranks that wait for one another, and what they send; `in_turn`: what sums_in_turn gives.
+std::string waiting_advice(const Run& run, double in_turn, const Speech& speech);
+// The ranks of a pipeline that have more to do than the others, sorted; the last of one has the
+// model's head.
+std::string slow_stage_advice(const Run& run, const std::vector<std::int32_t>& ranks,
                               const Speech& speech);
 std::string communication_advice(const Run& run, const Speech& speech);
 // A host that is behind with its launches.
@@ -47,9 +55,9 @@ std::string launch_advice(const Run& run, const Speech& speech);
 // "; 256 workers keep all 112 cores at work, of which the training threads need some, too"
 std::string full_cores_words(const FullCores& full, const Speech& speech);
 std::string full_cores_advice(const FullCores& full, const Speech& speech);
-// What no trial of a knob tells, and is said beside those of a part; mostly empty. It begins with a
-// space.
-std::string lasting_advice(const Run& run, Part part, const Speech& speech);
+// What none of those trials of knobs tells, and is said beside those of a part; mostly empty. It
+// begins with a space.
+std::string lasting_advice(const Run& run, Part part, const WhatIf& asked, const Speech& speech);
 // A device that has no room for it: what makes room, and which of that does alone, worked out for
 // some steps of it.
 std::string out_of_memory_advice(const Run& run, const Speech& speech);

@@ -5,13 +5,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "analysis/advice_words.h"
+#include "analysis/critical_path.h"
 #include "analysis/number_types.h"
 #include "trace/same_collectives.h"
 #include "train/parallel.h"
+#include "train/pipeline_model.h"
+#include "train/train_settings.h"
 
 namespace trainscope::analysis {
 namespace {
@@ -143,23 +148,106 @@ bool is_pipeline(const Run& run) {
   return run.program && run.config.word("parallel.strategy") == "pipeline";
 }
 
-// Ranks wait for one another.
-std::string waiting_advice(const Run& run, const Speech& speech) {
-  if (!is_pipeline(run))
-    return speech.say("Look at the rank that waits least: it is the slow one.");
-  return told(
-      speech,
-      "Of stages that are alike it is the bubble: try more micro-batches, or {}. Else look at the "
-      "rank that waits least.",
-      shorter_bubble(run.config, speech));
+double sums_in_turn(const Run& run) {
+  if (!is_pipeline(run) || !train::has_pipelines(run.config)) return 0;
+  constexpr double kLeast = 0.05;
+  const trace::Trace& trace = *run.trace;
+  const CriticalPath path = critical_path(run.facts.measured);
+  std::set<std::int32_t> stages;
+  Nanos sums = 0, whole = 0;
+  for (const PathPiece& piece : path.pieces) {
+    whole += piece.end - piece.start;
+    if (piece.span == trace::kNone || piece.part != PathPart::kCommunication) continue;
+    const trace::Span& span = trace.spans()[piece.span];
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    if (!one || one->operation != "allreduce") continue;
+    stages.insert(trace.lanes()[span.lane].rank % run.program->gpus_of_batch);
+    sums += piece.end - piece.start;
+  }
+  if (stages.size() < 2 || static_cast<double>(sums) < kLeast * static_cast<double>(whole))
+    return 0;
+  return static_cast<double>(sums) / path.steps;
 }
 
-std::string slow_stage_advice(const Run& run, std::int32_t rank, bool is_last,
+namespace {
+
+// Sums that follow one another take less where they are of less, and of the time where more is
+// computed for each.
+std::string sums_advice(const Run& run, const Speech& speech) {
+  std::vector<std::string> tries;
+  if (run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none")
+    tries.push_back(speech.say("gradients in BF16 on their way (bf16_compress_hook)"));
+  tries.push_back(speech.say("a larger batch"));
+  tries.push_back(speech.say("a faster link"));
+  return told(speech, "Try {}.", fmt::join(tries, "; "));
+}
+
+}  // namespace
+
+// Ranks wait for one another.
+std::string waiting_advice(const Run& run, double in_turn, const Speech& speech) {
+  if (!is_pipeline(run))
+    return speech.say("Look at the rank that waits least: it is the slow one.");
+  const std::string sums = in_turn > 0 ? sums_advice(run, speech) + " " : "";
+  return sums + told(speech,
+                     "Of stages that are alike it is the bubble: try more micro-batches, or {}. "
+                     "Else look at the rank that waits least.",
+                     shorter_bubble(run.config, speech));
+}
+
+namespace {
+
+// What makes these ranks the slow ones; empty where they have more blocks than the others. Where
+// they have no more, something else does.
+std::string why_slow(const std::vector<int>& blocks, std::int32_t rank, bool is_last,
+                     const Speech& speech) {
+  const auto own = static_cast<std::size_t>(rank) % blocks.size();
+  const int most = *std::ranges::max_element(blocks);
+  if (is_last && most > 0)
+    return blocks[own] > 0
+               ? told(speech, "Rank {} has the model's head beside its blocks.", rank)
+               : told(speech,
+                      "Rank {} has the model's head and none of its blocks: the head alone is the "
+                      "longest stage.",
+                      rank);
+  if (blocks[own] < most)
+    return told(speech,
+                "Look at what rank {} does longer than they: its kernels, its host, its batches.",
+                rank);
+  return "";
+}
+
+std::int64_t stages_a_rank(const program::Config& config) {
+  return config.word("pipeline.schedule") == "interleaved_1f1b"
+             ? config.whole("pipeline.stages_per_rank")
+             : 1;
+}
+
+}  // namespace
+
+// Where a model is cut no knob says: between blocks, so that the largest share of arithmetic is as
+// small as can be (train/stages.h).
+std::string slow_stage_advice(const Run& run, const std::vector<std::int32_t>& ranks,
                               const Speech& speech) {
+  const int stages = run.program->gpus_of_batch;
+  const std::vector<int> blocks =
+      train::blocks_of_ranks(run.config, train::train_settings(run.config, *run.machine));
+  const std::int32_t rank = ranks.front();
+  const bool is_last = rank % stages == stages - 1;
+  const bool is_straggler =
+      std::ranges::find(ranks, run.config.whole("straggler.rank")) != ranks.end();
   std::string advice =
-      is_last ? told(speech,
-                     "Rank {} has the model's head beside its blocks: give it fewer of them.", rank)
-              : told(speech, "Give rank {} fewer of the model's blocks.", rank);
+      is_straggler ? told(speech,
+                          "Look at what rank {} does longer than they: its kernels, its host, its "
+                          "batches.",
+                          run.config.whole("straggler.rank"))
+                   : why_slow(blocks, rank, is_last, speech);
+  if (stages > 2 && !is_straggler)
+    advice += (advice.empty() ? "" : " ") +
+              told(speech,
+                   "Blocks stay whole, and between them {} stages are cut as evenly as can be: try "
+                   "fewer stages (pipeline.degree).",
+                   stages * stages_a_rank(run.config));
   const std::string odd = is_last ? odd_sides(run) : "";
   if (!odd.empty())
     advice +=

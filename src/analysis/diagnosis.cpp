@@ -86,8 +86,65 @@ std::optional<Finding> awaited_rank(const Run& run, double whole, const WhatIf* 
   return finding;
 }
 
-// The rank of a pipeline that has more to do than the others, whom it keeps waiting whatever their
-// schedule.
+// "1 to 5", "3, 7": ranks that follow one another are told by the first and the last.
+std::string ranks_words(const std::vector<std::int32_t>& ranks, const Speech& speech) {
+  constexpr std::size_t kMostRuns = 4;
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (last < i + 2) last = i;
+    runs.push_back(last > i ? told(speech, "{} to {}", ranks[i], ranks[last])
+                            : std::to_string(ranks[i]));
+    i = last + 1;
+  }
+  if (runs.size() > kMostRuns) {
+    runs.resize(kMostRuns);
+    runs.emplace_back("\u2026");
+  }
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+// Those that have as much to do as the one that has most, but for a fiftieth; sorted.
+std::vector<std::int32_t> as_busy_as(const Run& run, const RankTimes& most) {
+  constexpr double kAlike = 0.98;
+  std::vector<std::int32_t> ranks;
+  for (const RankTimes& one : run.ranks)
+    if (one.busy >= kAlike * most.busy) ranks.push_back(one.rank);
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+void tell_slow_ranks(Finding& finding, const Run& run, const RankTimes& slow,
+                     const Speech& speech) {
+  const std::vector<std::int32_t> ranks = as_busy_as(run, slow);
+  double busy = 0;
+  for (const RankTimes& one : run.ranks)
+    if (!std::ranges::binary_search(ranks, one.rank)) busy += one.busy;
+  const std::string most = speech.number(format_nanos(slow.busy)),
+                    others = speech.number(
+                        format_nanos(busy / static_cast<double>(run.ranks.size() - ranks.size())));
+  finding.advice = slow_stage_advice(run, ranks, speech);
+  if (ranks.size() == 1) {
+    finding.title = told(speech, "Rank {} has more to do than the other stages", ranks.front());
+    finding.why =
+        told(speech,
+             "its GPU is at work for {} a step, the others for {} on average: they wait for "
+             "it, whatever the schedule",
+             most, others);
+    return;
+  }
+  finding.title =
+      told(speech, "Ranks {} have more to do than the other stages", ranks_words(ranks, speech));
+  finding.why =
+      told(speech,
+           "their GPUs are at work for {} a step each, the others for {} on average: they wait for "
+           "them, whatever the schedule",
+           most, others);
+}
+
+// The ranks of a pipeline that have more to do than the others, whom they keep waiting whatever
+// their schedule.
 std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& speech) {
   constexpr double kMore = 1.15;
   if (run.ranks.size() < 2 || !is_pipeline(run)) return std::nullopt;
@@ -109,13 +166,7 @@ std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& sp
   finding.nanos = finding.gain = slow.busy - sum / count;
   finding.share = finding.nanos / whole;
   finding.most_gain = whole / (whole - finding.nanos);
-  finding.title = told(speech, "Rank {} has more to do than the other stages", slow.rank);
-  finding.why =
-      told(speech,
-           "its GPU is at work for {} a step, the others for {} on average: they wait for "
-           "it, whatever the schedule",
-           speech.number(format_nanos(slow.busy)), speech.number(format_nanos(others)));
-  finding.advice = slow_stage_advice(run, slow.rank, slow.rank % stages == stages - 1, speech);
+  tell_slow_ranks(finding, run, slow, speech);
   return finding;
 }
 

@@ -325,17 +325,23 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       finding.why = speech.say("a stream waits for an event of another one");
       finding.advice = speech.say("Look whether it has to wait there, and for so much.");
       return;
-    case Part::kIdleCollective:
+    case Part::kIdleCollective: {
+      const double in_turn = sums_in_turn(run);
       finding.why = speech.say("another rank comes later");
-      finding.advice = waiting_advice(run, speech);
+      if (in_turn > 0)
+        finding.why += told(speech,
+                            "; the stages' sums of gradients follow one another, {} of the step: "
+                            "each stage sends on its gradient once its sums are done",
+                            speech.number(format_nanos(in_turn)));
+      finding.advice = waiting_advice(run, in_turn, speech);
       return;
+    }
     case Part::kIdleSync:
       explain_waiting_host(run, finding, speech);
       return;
     case Part::kIdleLaunch:
       explain_launches(run, finding, per, speech);
       return;
-    }
     case Part::kIdleGap:
       finding.why = speech.say(
           "a kernel ends, and the next one, which was launched in time, has yet to begin");

@@ -162,7 +162,7 @@ void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const S
     finding.advice +=
         told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
              fmt::join(in_vain, "; "));
-  finding.advice += lasting_advice(run, finding.part, speech);
+  finding.advice += lasting_advice(run, finding.part, *tried.asked, speech);
 }
 
 }  // namespace trainscope::analysis

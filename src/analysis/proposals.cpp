@@ -157,7 +157,10 @@ class Proposer {
     add("Embedding, head and loss are shared out, too", "tensor.loss_parallel=true",
         {Part::kCompute, Part::kExposedCommunication, Part::kIdleCollective});
     if (sums_layers_over_network(run_)) of_tensor_groups();
-    if (gathers_over_network(run_)) of_parts_of_layers();
+    if (gathers_over_network(run_)) {
+      of_hybrid_sharding();
+      of_parts_of_layers();
+    }
     if (train::cuts_layers(config_)) of_data_parallelism();
     if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
   }
@@ -179,6 +182,11 @@ class Proposer {
         fmt::format("tensor.degree={}{}", node,
                     same ? fmt::format(" batch_size={}", batch / groups) : ""),
         kRanks, !same);
+  }
+
+  void of_hybrid_sharding() {
+    add("Parameters stay in parts within a node, gradients are summed between nodes",
+        fmt::format("fsdp.shard_degree={}", run_.machine->gpu_count), kRanks);
   }
 
   // What goes over the network is then a GPU's part of each layer. A batch belongs to a group:
@@ -214,8 +222,22 @@ class Proposer {
         kRanks, !same);
   }
 
+  // Longer stages are cut more evenly, and wait less for one another. A batch belongs to a
+  // pipeline.
+  void of_fewer_stages() {
+    const std::int64_t degree = config_.whole("pipeline.degree");
+    const std::int64_t ranks = degree == 0 ? config_.whole("parallel.world_size") : degree;
+    const std::int64_t batch = config_.whole("batch_size");
+    if (ranks < 4 || ranks % 2 != 0) return;
+    const bool same = batch % (2 * config_.whole("pipeline.microbatches")) == 0;
+    add("Half as many stages, and twice as many pipelines",
+        fmt::format("pipeline.degree={}{}", ranks / 2,
+                    same ? fmt::format(" batch_size={}", batch / 2) : ""),
+        kRanks, !same);
+  }
+
   void of_pipeline() {
-    if (sends_stages_over_network(run_)) of_pipelines();
+    sends_stages_over_network(run_) ? of_pipelines() : of_fewer_stages();
     const std::int64_t parts = config_.whole("pipeline.microbatches");
     if (config_.whole("batch_size") % (2 * parts) == 0)
       add("Twice as many micro-batches", fmt::format("pipeline.microbatches={}", 2 * parts),

@@ -43,16 +43,30 @@ std::vector<ElementType> read_types(const std::vector<Stage>& stages, const prog
   return types;
 }
 
-}  // namespace
-
-PipelineModel cut_for_pipeline(const program::Config& config, const TrainSettings& settings) {
+std::vector<Stage> stages_of(const program::Config& config, const TrainSettings& settings) {
   const Graph graph = build_model(config, settings.data, settings.batch / settings.micro_batches);
   check_micro_batches(graph, settings.micro_batches);
+  return cut_into_stages(graph, settings.pipeline_ranks, settings.stages_per_rank,
+                         settings.ranks > 1 ? "pipeline.degree" : "parallel.world_size");
+}
+
+}  // namespace
+
+std::vector<int> blocks_of_ranks(const program::Config& config, const TrainSettings& settings) {
+  const std::vector<Stage> stages = stages_of(config, settings);
+  const auto ranks = static_cast<std::size_t>(settings.pipeline_ranks);
+  std::vector<int> blocks(ranks, 0);
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (stages[i].first_block > 0)
+      blocks[i % ranks] += stages[i].last_block - stages[i].first_block + 1;
+  return blocks;
+}
+
+PipelineModel cut_for_pipeline(const program::Config& config, const TrainSettings& settings) {
   const InterleavedShape shape{settings.pipeline_ranks, settings.stages_per_rank,
                                settings.micro_batches};
   PipelineModel model;
-  model.stages = cut_into_stages(graph, shape.ranks, shape.stages_per_rank,
-                                 settings.ranks > 1 ? "pipeline.degree" : "parallel.world_size");
+  model.stages = stages_of(config, settings);
   model.read_types = read_types(model.stages, config, settings);
   if (settings.interleaved) model.schedule = interleaved_schedule(shape);
   return model;

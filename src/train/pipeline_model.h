@@ -25,6 +25,10 @@ struct PipelineModel {
 // Throws InputError where the model has too few parts, or all micro-batches too many.
 PipelineModel cut_for_pipeline(const program::Config& config, const TrainSettings& settings);
 
+// How many of the model's blocks, as Layer::block counts them, each rank of a pipeline has in its
+// stages. Throws InputError as cut_for_pipeline does.
+std::vector<int> blocks_of_ranks(const program::Config& config, const TrainSettings& settings);
+
 // What a stage computes with.
 TapeOptions stage_options(const program::Config& config, const TrainSettings& settings);
 

@@ -257,13 +257,41 @@ TEST_CASE("the rank of a pipeline that has more to do than the others stands fir
                              "precision=bf16", "attention.kernel=flash"});
   const Finding first = first_of(uneven);
   CHECK_THAT(headline(first), Catch::StartsWith("Rank 3 has more to do than the other stages: "));
-  CHECK_THAT(first.advice, Contains("the model's head") && Contains("50257"));
+  CHECK_THAT(first.advice, Contains("the model's head and none of its blocks") &&
+                               Contains("50257") && Contains("fewer stages"));
   double sum = 0, most = 0;
   for (const RankTimes& one : uneven.ranks) sum += one.busy, most = std::max(most, one.busy);
   CHECK(first.nanos == Approx(most - sum / 4));
   for (const Finding& one : diagnose(staged({"model.name=mlp", "model.layers=8", "batch_size=4096",
                                              "model.hidden=4096", "model.inputs=4096"})))
     CHECK(one.title.empty());
+}
+
+TEST_CASE("a head that is a stage alone is told so, and stages that are alike by all their ranks") {
+  using Catch::Contains;
+  const auto first = [](const std::vector<std::string>& more) {
+    std::vector<std::string> settings{"workload=train",           "machine=a100-sxm-8",
+                                      "model.seq_len=256",        "attention.kernel=flash",
+                                      "precision=bf16",           "parallel.strategy=pipeline",
+                                      "parallel.world_size=8",    "steps=3",
+                                      "pipeline.microbatches=16", "optimizer.name=sgd"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return first_of(run_of(settings));
+  };
+  const Finding head = first({"model.name=gpt2", "batch_size=64"});
+  CHECK(head.title == "Rank 7 has more to do than the other stages");
+  CHECK_THAT(head.advice, Contains("Rank 7 has the model's head and none of its blocks") &&
+                              Contains("8 stages") && Contains("50257") && !Contains("beside"));
+  const Finding blocks = first({"model.name=gpt2-2.9b", "batch_size=16"});
+  CHECK(blocks.title == "Ranks 1 to 5 have more to do than the other stages");
+  CHECK_THAT(blocks.why, Catch::StartsWith("their GPUs are at work for "));
+  CHECK_THAT(blocks.advice, Catch::StartsWith("Blocks stay whole") && !Contains("head"));
+  // A slow GPU is no matter of blocks.
+  const Finding slow =
+      first({"model.name=gpt2-2.9b", "batch_size=16", "straggler.rank=2", "straggler.factor=2"});
+  CHECK(slow.title == "Rank 2 has more to do than the other stages");
+  CHECK_THAT(slow.advice, Catch::StartsWith("Look at what rank 2 does longer") &&
+                              !Contains("Blocks stay whole"));
 }
 
 TEST_CASE("where batches loaded ahead hide the loader, the loader is the finding") {

@@ -1,9 +1,11 @@
 // Hybrid sharding, simulated: what it sends where, what it takes, what it keeps.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string_view>
 
 #include "analysis/diagnosis.h"
 #include "analysis/run.h"
+#include "analysis/trials.h"
 #include "analysis/unit_times.h"
 #include "support/config.h"
 #include "support/metric_value.h"
@@ -143,4 +145,18 @@ TEST_CASE("who waits for all-gathers over the network is told of hybrid sharding
   };
   CHECK_THAT(advice({}), Contains("fsdp.shard_degree = 8"));
   CHECK_THAT(advice({"fsdp.shard_degree=8"}), !Contains("fsdp.shard_degree"));
+}
+
+TEST_CASE(
+    "who gathers over the network has hybrid sharding tried, which is then not called untried") {
+  const Run run = run_of({});
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const auto hybrid = std::ranges::find(tried->changes, "fsdp.shard_degree=8", text_of);
+  REQUIRE(hybrid != tried->changes.end());
+  CHECK(static_cast<double>(hybrid->time) ==
+        Approx(value(run_of({"fsdp.shard_degree=8"}), "time.step")));
+  std::string text;
+  for (const Finding& finding : diagnose(run, {}, &*tried)) text += finding.advice + "\n";
+  CHECK_THAT(text, Contains("fsdp.shard_degree=8 ") && !Contains("Not tried"));
 }

@@ -11,6 +11,7 @@
 #include "analysis/grid_runs.h"
 #include "analysis/run.h"
 #include "analysis/stage_times.h"
+#include "base/units.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 #include "trace/same_collectives.h"
@@ -92,8 +93,7 @@ TEST_CASE(
 
 // Four adapters are those of eight GPUs: no two stages sum at once, and each has one to itself.
 TEST_CASE("the sums of a stage have the adapter that its GPU reaches") {
-  const Run run =
-      run_of(with(kEight, {"machine=dgx1-v100-8x2", "model.name=gpt2", "data.name=tokens"}));
+  const Run run = run_of(with(kEight, {"machine=dgx1-v100-8x2", "model.name=gpt2"}));
   CHECK(value(run, "link.utilization") <= 1);
   double fastest = 0;  // GB/s
   trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
@@ -202,7 +202,10 @@ TEST_CASE("whose pipeline spans nodes is told of one in each") {
   const Run wide = run_of({}), mesh = run_of({"pipeline.degree=8"});
   CHECK(is_among(settings_of(wide), "pipeline.degree=8 batch_size=16"));
   CHECK(is_among(settings_of(run_of({"batch_size=16"})), "pipeline.degree=8"));
-  for (const std::string& settings : settings_of(mesh)) CHECK_THAT(settings, !Contains("degree"));
+  CHECK_FALSE(is_among(settings_of(wide), "pipeline.degree=8"));
+  // Within a node there are only fewer stages to try.
+  for (const std::string& settings : settings_of(mesh)) CHECK_THAT(settings, !Contains("degree=8"));
+  CHECK(is_among(settings_of(mesh), "pipeline.degree=4 batch_size=16"));
   CHECK_THAT(advice(wide), Contains("(pipeline.degree = 8)"));
   CHECK_THAT(advice(mesh), !Contains("pipeline.degree"));
 }
@@ -219,5 +222,33 @@ TEST_CASE("the rank with the head has more to do, in each of several pipelines")
   };
   CHECK_THAT(titles({"parallel.world_size=4"}), Contains("Rank 3 has more to do"));
   CHECK_THAT(titles({"parallel.world_size=8", "pipeline.degree=4"}),
-             Contains("Rank 3 has more to do"));
+             Contains("Ranks 3, 7 have more to do"));
+}
+
+TEST_CASE("sums of stages that follow one another are told, with their time on the critical path") {
+  const Settings wide{"model.width=2048",      "model.heads=16", "model.seq_len=128",
+                      "precision=bf16",        "batch_size=16",  "machine=h200-8x2",
+                      "pipeline.degree=8",     "model.blocks=8", "collective.algorithm=auto",
+                      "attention.kernel=flash"};
+  const Run run = run_of(wide);
+  const double sums = sums_in_turn(run);
+  double most = 0;  // of one rank
+  std::map<std::int32_t, double> of_rank;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
+    const Interval window = run.facts.measured.window_of(run.trace->lanes()[span.lane].rank);
+    if (!one || one->operation != "allreduce" || span.start < window.start ||
+        span.end() > window.end)
+      return;
+    most = std::max(most, of_rank[run.trace->lanes()[span.lane].rank] +=
+                          static_cast<double>(span.duration) / run.facts.measured.per());
+  });
+  CHECK(sums > 2 * most);
+  std::string why, advice;
+  for (const Finding& one : diagnose(run))
+    if (one.part == Part::kIdleCollective) why = one.why, advice = one.advice;
+  CHECK_THAT(why, Contains("the stages' sums of gradients follow one another, " +
+                           format_nanos(sums) + " of the step"));
+  CHECK_THAT(advice, Contains("bf16_compress_hook"));
+  CHECK(sums_in_turn(run_of(with(wide, {"pipeline.degree=0", "model.blocks=16"}))) == 0);
 }
