@@ -19,8 +19,10 @@ void level(std::vector<RunPointer>& runs) {
 namespace {
 
 // " (steps 2 to 9)", as the profiler counts them; empty where all are measured.
-std::string which_steps(const Measured& measured) {
+std::string which_steps(const Run& run) {
+  const Measured& measured = run.facts.measured;
   const int first = measured.first_step;
+  if (is_of_warmup(run)) return fmt::format(" (step {}, warm-up)", first);
   if (first == 0) return "";
   return measured.steps == 1 ? fmt::format(" (step {})", first)
                              : fmt::format(" (steps {} to {})", first, first + measured.steps - 1);
@@ -28,17 +30,21 @@ std::string which_steps(const Measured& measured) {
 
 }  // namespace
 
+bool is_of_warmup(const Run& run) {
+  const Measured& measured = run.facts.measured;
+  return measured.steps == 1 && measured.first_step < warmup_steps(*run.trace, run.program.get());
+}
+
 std::string what_times_are_of(const Run& one) {
   const int steps = one.facts.measured.steps;
   if (steps == 0) return "the whole run, since it has no steps";
   return (steps == 1 ? "one step" : fmt::format("a step, the mean of {}", steps)) +
-         which_steps(one.facts.measured);
+         which_steps(one);
 }
 
 std::string what_times_are_of(const Run& a, const Run& b) {
   const int steps_a = a.facts.measured.steps, steps_b = b.facts.measured.steps;
-  const std::string which_a = which_steps(a.facts.measured),
-                    which_b = which_steps(b.facts.measured);
+  const std::string which_a = which_steps(a), which_b = which_steps(b);
   if (steps_a > 0 && steps_a == steps_b && which_a == which_b)
     return (steps_a == 1 ? "one step of each" : fmt::format("a step, the mean of {}", steps_a)) +
            which_a;

@@ -17,8 +17,11 @@ std::optional<std::size_t> stepped_one(const Run& a, const Run& b);
 // That one measured as a whole too.
 void level(std::vector<RunPointer>& runs);
 
-// "a step, the mean of 8 (steps 2 to 9)", "the whole run, since neither has steps". The same of one
-// run.
+// Whether its times are of a step that metrics leave out of a run which goes on for longer.
+bool is_of_warmup(const Run& run);
+
+// "a step, the mean of 8 (steps 2 to 9)", "the whole run, since neither has steps"; of a run that
+// ended in its first step "one step (step 0, warm-up)". The same of one run.
 std::string what_times_are_of(const Run& one);
 std::string what_times_are_of(const Run& a, const Run& b);
 

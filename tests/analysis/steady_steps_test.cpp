@@ -40,6 +40,13 @@ TEST_CASE("what is said of a run's times names the steps that they are of") {
   CHECK(run.facts.measured.steps == 4);
   CHECK(analysis::what_times_are_of(run) == "a step, the mean of 4 (steps 2 to 5)");
   CHECK(analysis::what_times_are_of(run_of({"steps=3"})) == "one step (step 2)");
+  CHECK_FALSE(analysis::is_of_warmup(run));
+  // As of one that ends in its second step.
+  Run early = run;
+  early.facts.measured.steps = 1;
+  early.facts.measured.first_step = 0;
+  CHECK(analysis::is_of_warmup(early));
+  CHECK(analysis::what_times_are_of(early) == "one step (step 0, warm-up)");
 }
 
 TEST_CASE("where all steps call cudaMalloc, only the warm-up is left out") {
