@@ -132,9 +132,16 @@ TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised 
     return first;
   };
   // A block for each channel of a batch norm, and of first layers there are 64.
+  const Run small = run_of({"workload=train", "data.source=tensor", "steps=3", "precision=fp16",
+                            "scaler.enabled=true", "model.name=resnet18", "batch_size=64"});
+  Finding few;
+  few.part = Part::kCompute;
+  explain(small, few, small.facts.measured.per(), {});
+  CHECK_THAT(few.why, Contains("too few blocks"));
+  CHECK_THAT(few.advice, Contains("channels_last") && Contains("larger batch"));
   const Finding pixels = finding({"model.name=resnet50", "batch_size=128"});
-  CHECK_THAT(pixels.why, Contains("too few blocks"));
-  CHECK_THAT(pixels.advice, Contains("channels_last") && Contains("larger batch"));
+  CHECK_THAT(pixels.why, Contains("memory's bandwidth"));
+  CHECK_THAT(pixels.advice, Contains("channels_last"));
   const Finding channels =
       finding({"model.name=resnet50", "batch_size=128", "memory_format=channels_last"});
   CHECK_THAT(channels.why, Contains("memory's bandwidth"));
