@@ -67,7 +67,7 @@ FlowFacts* facts_of(const PanelContext& context, GradientFlowPanel& panel, std::
 // Why there is nothing of what is shown now.
 std::string fault_of(const PanelContext& context, GradientFlowPanel& panel, std::size_t side) {
   GradientFlowPanel::Side& own = panel.sides[side];
-  return own.read == shown_run(context.workspace, side) ? own.reading.error() : "";
+  return own.read == shown_run(context.workspace, side, kPanelName) ? own.reading.error() : "";
 }
 
 // One side, in this frame.
