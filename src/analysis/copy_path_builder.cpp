@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/by_correlation.h"
+#include "analysis/copy_batches.h"
 #include "analysis/copy_path.h"
 #include "analysis/intervals.h"
 #include "analysis/step_mark.h"
@@ -197,23 +198,15 @@ class CopyPathBuilder {
     sources_ = std::move(sources);
   }
 
-  // A step that accumulates gradients takes several batches, one after the other.
   void number_batches() {
     std::set<int> loaded;  // a batch may be read and then loaded
     for (const SpanId id : loads_)
       if (const auto number = number_in(trace_.name(trace_.spans()[id]))) loaded.insert(*number);
-    const std::size_t steps = marks_.size();
-    const bool several = steps > 1 && loaded.size() > steps && loaded.size() % steps == 0;
-    const int a_step = several ? static_cast<int>(loaded.size() / steps) : 1;
-    std::map<int, int> copies_in, seen_in;
-    for (const PathCopy& copy : path_.copies_)
-      if (copy.way == Way::kToDevice) ++copies_in[copy.step];
-    for (PathCopy& copy : path_.copies_) {
-      copy.batch = copy.step;
-      if (copy.way != Way::kToDevice || copy.step < 0) continue;
-      const int within = seen_in[copy.step]++ * a_step / copies_in[copy.step];
-      copy.batch = copy.step * a_step + within;
-    }
+    const bool has_steps = marks_.size() > 1;
+    analysis::number_batches(
+        path_.copies_, loaded.size(),
+        has_steps ? CopySteps{marks_.size(), marks_.front().step, marks_.front().start}
+                  : CopySteps{});
   }
 
   int step_at(Nanos time) const {

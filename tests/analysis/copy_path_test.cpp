@@ -254,6 +254,23 @@ TEST_CASE("on every shipped lesson bytes are conserved and no buffer overflows")
     }
 }
 
+TEST_CASE("what is fetched ahead is the next step's batch") {
+  const char* const ahead = "transfer.prefetch=true";
+  for (const char* ranks : {"parallel.strategy=none", "parallel.strategy=ddp"}) {
+    INFO(ranks);
+    const Run run = run_config(
+        "A", config_of({"workload=train", "model.name=mlp", "data.name=digits", "steps=5",
+                        "loop.evaluate=false", "machine=l40s-2", "transfer.streams=2", ahead,
+                        "loader.pin_memory=true", "transfer.non_blocking=true", ranks}));
+    check_everywhere(run);
+    const CopyPath path(*run.trace, run.program.get(), run.machine.get());
+    std::vector<int> batches;
+    for (const PathCopy& copy : path.copies())
+      if (copy.way == Way::kToDevice) batches.push_back(copy.batch);
+    CHECK(batches == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4});
+  }
+}
+
 TEST_CASE("the path holds for both directions, both kinds of memory and one copy engine") {
   for (const char* machine : {"machine=h200-1", "machine=t4-1", "machine=laptop-1"})
     for (const char* direction : {"copy.direction=h2d", "copy.direction=d2h"})
