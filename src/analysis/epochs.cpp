@@ -11,11 +11,14 @@
 namespace trainscope::analysis {
 namespace {
 
-// What a step's batches take to load in the long run; 0 where no workers load, and for one step of
-// a run that is looked at alone: it is of that step what it took.
+// One step of a run that is looked at alone: of that step what it took, and nothing of the others.
+bool is_alone(const Measured& measured) {
+  return measured.steps == 1 && measured.first_step == 0;
+}
+
+// What a step's batches take to load in the long run; 0 where no workers load.
 double loading(const Measured& measured) {
-  const bool is_alone = measured.steps == 1 && measured.first_step == 0;
-  return is_alone ? 0 : loading_in_the_long_run(measured).value_or(0);
+  return is_alone(measured) ? 0 : loading_in_the_long_run(measured).value_or(0);
 }
 
 // Of the measured steps, those of whole epochs; empty: no epoch is whole.
@@ -33,6 +36,7 @@ Whole whole_epochs(const Measured& measured) {
 
 // What the validations of so many steps take, in the mean; those of whole epochs are measured.
 double validating(const Measured& measured, double steps) {
+  if (is_alone(measured)) return 0;
   const BetweenSteps between = between_steps(*measured.trace);
   if (between.every == 0) return 0;
   return steps / static_cast<double>(between.every) * between.validating /
