@@ -82,7 +82,7 @@ std::optional<Finding> awaited_rank(const Run& run, double whole, const WhatIf* 
                         last.rank);
   if (kept_up && asked->of_knobs)
     finding.advice += told(speech, " Were it as fast as they: {} a step (SIMULATED).",
-                           time(static_cast<double>(asked->replayed) - *kept_up));
+                           time(static_cast<double>(asked->replayed) - finding.nanos));
   return finding;
 }
 
