@@ -110,6 +110,8 @@ TEST_CASE("every shipped lesson's task is told, but for what has no value or ano
       if (scenario::goal_words(lesson, *task, {&a, &b}, {&a, &b}).empty()) untold.insert(lesson.id);
     }
   }
-  // A sum of two metrics; a loss that is not reached, and a run out of memory, have no value yet.
-  CHECK(untold == std::set<std::string>{"allocated-vs-reserved", "bad-batches", "fit-the-card"});
+  // A sum of two metrics; a loss that is not reached, and a run out of memory, have no value yet;
+  // where the least of a knob is asked for, the goal itself holds from the start.
+  CHECK(untold == std::set<std::string>{"allocated-vs-reserved", "bad-batches", "fit-the-card",
+                                        "num-workers"});
 }
