@@ -121,8 +121,8 @@ std::vector<RankedStep> ranked_steps(const trace::Trace& trace);
 Measured measure_whole(const trace::Trace& trace, const program::Program* program,
                        const machine::Machine* machine);
 
-// The copies of one direction, of one process: from the call, or from when its stream was free
-// where that was later, to the completion of each.
+// The copies of one direction, of one process: from the call, or from when its stream was free and
+// what that waits for was done where that was later, to the completion of each.
 struct CopyTimes {
   IntervalSet intervals;
   std::int64_t bytes = 0;

@@ -241,7 +241,7 @@ bool holds(const Node& part, const Sides& sides) {
   }
 }
 
-// What is asked for now: settings first.
+// What is asked for now: settings that are still to be made, or, once there are none, the rest.
 std::vector<const Node*> parts_to_tell(const Node& wanted, const Sides& before, const Sides& now) {
   std::vector<const Node*> parts, tasks, settings;
   collect(wanted, parts);

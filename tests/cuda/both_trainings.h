@@ -87,4 +87,12 @@ inline std::vector<std::string> mlp_with(const std::vector<std::string>& more) {
 // Sums in FP32 in another order, over a few steps.
 inline constexpr double kFp32 = 2e-5;
 
+// A step of a larger model is minutes where the emulator is watched by a sanitizer; tests/kernels
+// runs each of its kernels there.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kWatched = true;
+#else
+inline constexpr bool kWatched = false;
+#endif
+
 }  // namespace trainscope::test

@@ -14,18 +14,6 @@
 using namespace trainscope;
 using namespace trainscope::test;
 
-namespace {
-
-// A step of a larger model is minutes where the emulator is watched by a sanitizer; tests/kernels
-// runs each of its kernels there.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kWatched = true;
-#else
-constexpr bool kWatched = false;
-#endif
-
-}  // namespace
-
 std::vector<std::string> ranks_with(const char* strategy, int ranks,
                                     const std::vector<std::string>& more) {
   std::vector<std::string> settings =

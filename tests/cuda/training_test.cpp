@@ -8,18 +8,6 @@
 using namespace trainscope;
 using namespace trainscope::test;
 
-namespace {
-
-// A step of a larger model is minutes where the emulator is watched by a sanitizer; tests/kernels
-// runs each of its kernels there.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kWatched = true;
-#else
-constexpr bool kWatched = false;
-#endif
-
-}  // namespace
-
 TEST_CASE("an mlp learns by the kernels as by the host, whatever order the device works in") {
   for (std::uint32_t seed = 1; seed <= 5; ++seed) check_same(mlp_with({}), kFp32, seed);
 }

@@ -7,26 +7,13 @@
 #include "base/files.h"
 #include "machine/figures.h"
 #include "machine/machine.h"
+#include "machine/shipped_machines.h"
 
 using namespace trainscope;
 using namespace trainscope::machine;
 using Catch::Matchers::Contains;
-
-namespace {
-
-std::vector<Machine> shipped_machines() {
-  std::vector<Machine> machines;
-  for (const std::string& id : machine_ids()) machines.push_back(load_machine(id));
-  return machines;
-}
-
-const Figure& figure_of(const Machine& machine, const std::string& name) {
-  for (const Figure& figure : machine.figures)
-    if (figure.name == name) return figure;
-  throw std::runtime_error(machine.id + " has no figure " + name);
-}
-
-}  // namespace
+using test::figure_of;
+using test::shipped_machines;
 
 TEST_CASE("every shipped machine and GPU loads") {
   const auto ids = machine_ids();

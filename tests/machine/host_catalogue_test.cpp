@@ -5,24 +5,15 @@
 #include <map>
 
 #include "machine/machine.h"
+#include "machine/shipped_machines.h"
 
 using namespace trainscope;
 using namespace trainscope::machine;
 using Catch::Matchers::Contains;
+using test::figure_of;
+using test::shipped_machines;
 
 namespace {
-
-std::vector<Machine> shipped_machines() {
-  std::vector<Machine> machines;
-  for (const std::string& id : machine_ids()) machines.push_back(load_machine(id));
-  return machines;
-}
-
-const Figure& figure_of(const Machine& machine, const std::string& name) {
-  for (const Figure& figure : machine.figures)
-    if (figure.name == name) return figure;
-  throw std::runtime_error(machine.id + " has no figure " + name);
-}
 
 // The same back: a chunk crosses the link while the thread copies the one before it out.
 double staged_back_bytes_per_s(const Machine& machine, std::int64_t bytes) {
