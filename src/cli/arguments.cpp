@@ -226,6 +226,9 @@ void add_measurements(CLI::App& app, Arguments& arguments) {
       "validate", "how far the simulator is from the truth: beside the GPU that is here");
   auto* published =
       validate.add_flag("--published", options.published, "beside published measurements, no GPU");
+  validate.add_option("--errors", options.errors, "also write the errors of speeds: FILE.toml")
+      ->check(not_empty)
+      ->needs(published);
   validate.add_option("--machine", options.machine, "the machine to simulate: its id or file")
       ->check(not_empty)
       ->excludes(published);

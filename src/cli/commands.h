@@ -96,6 +96,7 @@ struct ValidateOptions {
   bool published = false;  // beside published numbers, else beside the GPU that is here
   std::string machine;     // that is simulated beside a GPU: an id or a file; empty: what it is
   std::string out;         // the page to write of it; empty: assets/validation/GPU.md
+  std::string errors;      // the file to write of published speeds' errors; empty: none
   bool json = false;
 };
 // With `published`, ends with 1 when a simulated number is outside its tolerance.

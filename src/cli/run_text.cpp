@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "cli/table.h"
 #include "program/idle_knobs.h"
+#include "program/shown_knob.h"
 #include "report/beyond_steps.h"
 #include "report/comparison.h"
 #include "report/summing_times.h"
@@ -29,9 +30,11 @@ namespace {
 using analysis::MetricValue;
 using analysis::Run;
 
-std::string ratio(const std::vector<MetricValue>& a, const MetricValue& b) {
-  const auto of_a = analysis::value_of(a, b.metric->name);
-  if (!of_a || *of_a == 0 || !std::isfinite(b.value / *of_a)) return "";
+// None of what a run did up to where it ended.
+std::string ratio(const Run& a, const Run& of_b, const MetricValue& b) {
+  const auto of_a = analysis::value_of(a.metrics, b.metric->name);
+  if (!report::has_whole_times(a, of_b) || !of_a || *of_a == 0 || !std::isfinite(b.value / *of_a))
+    return "";
   return format_ratio(b.value / *of_a);
 }
 
@@ -65,14 +68,16 @@ void print_table(const Finished& finished) {
     std::string last;
     for (const auto& run : finished.runs) {
       const auto value = analysis::value_of(run->metrics, metric.name);
-      row.push_back(value ? analysis::show(metric, *value) : "");
-      last = value ? ratio(finished.runs.front()->metrics, {&metric, *value}) : "";
+      row.push_back(value ? report::shown(*run, metric, *value) : "");
+      last = value ? ratio(*finished.runs.front(), *run, {&metric, *value}) : "";
     }
     if (two) row.push_back(last);
     row.push_back(metric.label);
     table.add(row);
   }
   std::cout << table.text();
+  if (std::ranges::any_of(finished.runs, [](const auto& run) { return run->ending.has_value(); }))
+    std::cout << "\n" << report::kInBrackets << "\n";
 }
 
 // Who waits for whom; a rank that waits for nobody is the one that the others wait for.
@@ -183,8 +188,11 @@ void print_origin(const Run& run) {
   std::cout << ")\n";
 }
 
+// Flags as --set and files have them.
 std::string shown_knob(const Run& run, const std::string& name) {
-  return program::show(program::find_knob(name), run.config.value(name));
+  const program::Value& value = run.config.value(name);
+  return std::holds_alternative<bool>(value) ? program::spell(value)
+                                             : program::shown_knob(run.config, name);
 }
 
 void print_knobs(const Run& run) {
@@ -239,7 +247,9 @@ void print_waterfall(const Run& a, const Run& b) {
 // The verdict, and what the times are of.
 void print_comparison(const Finished& finished) {
   const Run &a = *finished.runs[0], &b = *finished.runs[1];
-  const std::string words = report::headline(a, b);
+  std::string words = report::headline(a, b);
+  if (const std::string close = report::closeness(a, b); !close.empty())
+    words += " (" + close + ")";
   std::cout << words << (words.empty() ? "Times" : "; times") << " are of "
             << analysis::what_times_are_of(a, b) << "\n\n";
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/table.h"
+#include "report/comparison.h"
 
 namespace trainscope::cli {
 namespace {
@@ -175,7 +176,7 @@ std::string note_of_brackets(const Sweep& sweep) {
     return std::ranges::any_of(point.sides,
                                [](const SweepPoint::Side& side) { return !side.ending.empty(); });
   });
-  return any ? "\nIn brackets: up to where a run ended, not what it would have taken.\n" : "";
+  return any ? "\n" + std::string(report::kInBrackets) + "\n" : "";
 }
 
 // Below the table: each reason to read points with care, and which points.
@@ -249,7 +250,8 @@ std::string sweep_csv(const Sweep& sweep) {
   for (const Metric* metric : metrics)
     head.push_back(metric->name + (metric->unit == "1" ? "" : " [" + metric->unit + "]"));
   head.emplace_back("ended");
-  for (const char* last : {"refused", "origin", "machine", "complete"}) head.emplace_back(last);
+  for (const char* last : {"refused", "origin", "machine", "complete", "caveat"})
+    head.emplace_back(last);
   std::string text;
   add_csv_line(text, head);
   for (const SweepPoint& point : sweep.points)
@@ -266,6 +268,7 @@ std::string sweep_csv(const Sweep& sweep) {
       row.emplace_back(kOrigin);
       row.push_back(side.machine);
       row.emplace_back(is_complete(side) ? "true" : "false");
+      row.push_back(side.caveat);
       add_csv_line(text, row);
     }
   return text;

@@ -97,11 +97,12 @@ report::ValidationEntry entry_of(const PublishedResult& result) {
           result.simulated, result.error,       result.check->tolerance, result.within()};
 }
 
-int validate_published(bool json) {
+int validate_published(bool json, const std::string& errors) {
   const std::vector<scenario::PublishedCheck> checks = scenario::load_published();
   std::vector<PublishedResult> results(checks.size());
   in_parallel_with_progress(checks.size(), "checks",
                             [&](std::size_t i) { results[i] = scenario::carry_out(checks[i]); });
+  if (!errors.empty()) write_file(errors, scenario::published_errors_file(results));
   if (json) {
     std::vector<report::ValidationEntry> entries;
     for (const PublishedResult& result : results) entries.push_back(entry_of(result));
@@ -186,7 +187,8 @@ int validate_measured(const ValidateOptions& options) {
 }  // namespace
 
 int validate_command(const ValidateOptions& options) {
-  return options.published ? validate_published(options.json) : validate_measured(options);
+  return options.published ? validate_published(options.json, options.errors)
+                           : validate_measured(options);
 }
 
 }  // namespace trainscope::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/published_errors.h"
 #include "base/ratio.h"
 #include "report/beyond_steps.h"
 
@@ -145,6 +146,11 @@ bool has_whole_times(const analysis::Run& a, const analysis::Run& b) {
   return !a.ending && !b.ending;
 }
 
+std::string shown(const analysis::Run& run, const analysis::Metric& metric, double value) {
+  const std::string words = analysis::show(metric, value);
+  return run.ending ? "(" + words + ")" : words;
+}
+
 bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
   return has_whole_times(a, b) && same_work(a, b) && samples_per_step(a) == samples_per_step(b);
 }
@@ -161,6 +167,14 @@ std::string headline(const analysis::Run& a, const analysis::Run& b, const Speec
     return told(speech, "{} and {} take equally long", a.label, b.label);
   return told(speech, "{} is {} faster", slower->second->label,
               speech.number(times(slower->of_first / slower->of_second)));
+}
+
+std::string closeness(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
+  if (!has_whole_times(a, b) || !same_work(a, b)) return "";
+  const bool by_time = less_is_faster(a, b);
+  const auto larger = larger_first(a, b, by_time ? "time.step" : "throughput.samples");
+  if (!larger) return "";
+  return analysis::closer_than_errors(a, b, larger->of_first / larger->of_second, speech);
 }
 
 }  // namespace trainscope::report

@@ -49,6 +49,18 @@ bool are_alike(double a, double b);
 // when there is nothing to compare.
 std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech = {});
 
+// A run's figure as tables print it: in brackets where the run ended before its program did, since
+// it is of what was carried out up to there, which may be a warm-up step alone.
+std::string shown(const analysis::Run& run, const analysis::Metric& metric, double value);
+
+// What stands where brackets do.
+inline constexpr const char* kInBrackets =
+    "In brackets: up to where a run ended, not what it would have taken.";
+
+// What stands beside the headline of two simulated runs that are too close: "closer than the
+// simulator's error for FSDP, …" (analysis/published_errors.h). Empty where that says nothing.
+std::string closeness(const analysis::Run& a, const analysis::Run& b, const Speech& speech = {});
+
 // The time of the measured window, a step where there are steps.
 double window_time(const analysis::Run& run);
 

@@ -7,6 +7,7 @@
 
 #include "analysis/diagnosis.h"
 #include "analysis/what_if.h"
+#include "program/shown_knob.h"
 #include "report/chart.h"
 #include "report/comparison.h"
 #include "report/escape.h"
@@ -81,7 +82,7 @@ std::string facts_html(const ReportInput& input, const std::vector<RunView>& vie
 }
 
 std::string setting_of(const RunView& view, const std::string& name) {
-  return name + "=" + program::show(program::find_knob(name), view.run->config.value(name));
+  return name + "=" + program::shown_knob(view.run->config, name);
 }
 
 std::string figure_html(const Speech& speech, const std::vector<RunView>& views, std::size_t i) {
@@ -89,7 +90,7 @@ std::string figure_html(const Speech& speech, const std::vector<RunView>& views,
   const analysis::MetricValue* time = main_time(*view.run);
   std::string html = "<div class=\"figure\">" + side_mark(views, i);
   html += fmt::format("<div><strong>{}</strong> <span class=\"muted\">{}</span>",
-                      time ? html_text(speech.number(analysis::show(*time->metric, time->value)))
+                      time ? html_text(speech.number(shown(*view.run, *time->metric, time->value)))
                            : speech.say("no time"),
                       time ? html_text(speech.say(time->metric->label)) : "");
   if (views.size() > 1 && !has_config(*view.run))

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/level.h"
 #include "analysis/part_category.h"
 #include "base/ratio.h"
 #include "base/units.h"
@@ -60,18 +61,21 @@ std::vector<MetricRow> rows_of(const ReportInput& input, const std::vector<RunVi
   return rows;
 }
 
-std::string value_html(const Metric& metric, const std::optional<double>& value,
-                       const Speech& speech) {
+std::string value_html(const RunView& view, const Metric& metric,
+                       const std::optional<double>& value, const Speech& speech) {
   if (!value)
     return "<td class=\"number none\" title=\"" + html_text(speech.say("does not apply")) +
            "\">-</td>";
-  return "<td class=\"number\">" + html_text(speech.number(analysis::show(metric, *value))) +
+  return "<td class=\"number\">" + html_text(speech.number(shown(*view.run, metric, *value))) +
          "</td>";
 }
 
-std::string ratio_html(const MetricRow& row, const Speech& speech) {
+// None of what a run did up to where it ended.
+std::string ratio_html(const MetricRow& row, const std::vector<RunView>& views,
+                       const Speech& speech) {
   const auto &a = row.values[0], &b = row.values[1];
-  if (!a || !b || *a == 0) return "<td class=\"number none\">-</td>";
+  if (!a || !b || *a == 0 || !has_whole_times(*views[0].run, *views[1].run))
+    return "<td class=\"number none\">-</td>";
   return "<td class=\"number muted\">" + speech.number(format_ratio(*b / *a)) + "</td>";
 }
 
@@ -113,8 +117,9 @@ std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<R
     html += fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th>",
                         html_text(speech.say(row.metric->help)),
                         html_text(speech.say(row.metric->label)));
-    for (const auto& value : row.values) html += value_html(*row.metric, value, speech);
-    if (views.size() == 2) html += ratio_html(row, speech) + bars_html(row);
+    for (std::size_t i = 0; i < views.size(); ++i)
+      html += value_html(views[i], *row.metric, row.values[i], speech);
+    if (views.size() == 2) html += ratio_html(row, views, speech) + bars_html(row);
     html += "</tr>\n";
   }
   html += "</tbody></table>";
@@ -122,6 +127,19 @@ std::string metrics_html(const std::vector<MetricRow>& rows, const std::vector<R
     html += "<p class=\"muted small\">" + html_text(speech.say("Zero throughout:")) + " " + zeros +
             "</p>";
   return html;
+}
+
+// Which steps figures in brackets are of, where there are some.
+std::string brackets_html(const std::vector<RunView>& views, const Speech& speech) {
+  std::string html;
+  for (const RunView& view : views) {
+    if (!view.run->ending) continue;
+    if (html.empty()) html = html_text(speech.say(kInBrackets));
+    if (analysis::is_of_warmup(*view.run))
+      html += " " + html_text(told(speech, "Of {} they are of step {}, warm-up.", view.run->label,
+                                   view.run->facts.measured.first_step));
+  }
+  return html.empty() ? "" : "<p class=\"muted small\">" + html + "</p>";
 }
 
 std::string rest_html(const ReportInput& input) {
@@ -250,11 +268,17 @@ std::string compare_html(const ReportInput& input, const std::vector<RunView>& v
   html += "</div>\n<div class=\"columns\"><div>";
   html += rows.empty() ? paragraph_html(input.speech.say("No metric applies."))
                        : metrics_html(rows, views, input.speech);
+  html += brackets_html(views, input.speech);
   html += rest_html(input);
   html += "</div>\n<div>";
-  if (views.size() == 2)
+  if (views.size() == 2) {
+    const std::string close = closeness(*views[0].run, *views[1].run, input.speech);
+    if (!close.empty())
+      html +=
+          paragraph_html(headline(*views[0].run, *views[1].run, input.speech) + ": " + close + ".");
     html += difference_html(views, input.speech);
-  else
+  }
+  if (views.size() != 2)
     for (const RunView& view : views) html += partition_html(view, input.speech);
   return html + "</div></div>\n" + ranks_html(views, input.speech) +
          operations_html(views, input.speech) + "</section>";

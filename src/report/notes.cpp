@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "program/idle_knobs.h"
+#include "program/shown_knob.h"
 #include "report/chart.h"
 #include "report/escape.h"
 #include "report/sections.h"
@@ -57,7 +58,7 @@ std::string knob_cell(const RunView& view, const program::Knob& knob, const Spee
     return "<td class=\"number none\">-</td>";
   return fmt::format("<td class=\"number foreign{}\"{}>{}</td>", set ? "" : " muted",
                      set ? "" : " title=\"" + html_text(speech.say("the default")) + "\"",
-                     html_text(program::show(knob, view.run->config.value(knob.name))));
+                     html_text(program::shown_knob(view.run->config, knob.name)));
 }
 
 std::string knob_row(const std::vector<RunView>& views, const program::Knob& knob,

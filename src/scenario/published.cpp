@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/files.h"
 #include "base/toml.h"
@@ -119,6 +120,61 @@ PublishedResult carry_out(const PublishedCheck& check) {
   result.simulated = check.expression.evaluate(sides).value;
   result.error = (result.simulated - check.value) / check.value;
   return result;
+}
+
+namespace {
+
+// A step's time or samples a second, of training.
+bool is_of_speed(const PublishedCheck& check) {
+  const std::string& text = check.expression.text();
+  const bool speed = text.find("time.step") != text.npos || text.find("throughput.") != text.npos;
+  return speed && !check.attention && std::ranges::all_of(check.sides, [](const auto& side) {
+           return side.second.word("workload") == "train";
+         });
+}
+
+// The strategies that a check is about: of two sides those that differ in it, but for runs on one
+// GPU beside others.
+std::vector<std::string> strategies_of(const PublishedCheck& check) {
+  std::vector<std::string> strategies;
+  for (const auto& [label, config] : check.sides)
+    strategies.push_back(config.word("parallel.strategy"));
+  if (strategies.size() < 2) return strategies;
+  if (strategies[0] == strategies[1]) return {};
+  std::erase(strategies, "none");
+  return strategies;
+}
+
+// By what share the strategy's simulated speed is above the measured one. A check of two sides has
+// A's time over B's.
+double speed_error(const PublishedResult& result, const std::string& strategy) {
+  const PublishedCheck& check = *result.check;
+  const bool of_speed = check.expression.text().find("throughput.") != std::string::npos;
+  const bool is_below = check.sides.front().second.word("parallel.strategy") != strategy;
+  return of_speed != is_below ? result.error : 1 / (1 + result.error) - 1;
+}
+
+}  // namespace
+
+std::string published_errors_file(const std::vector<PublishedResult>& results) {
+  std::map<std::string, std::vector<double>> errors;
+  for (const PublishedResult& result : results)
+    if (is_of_speed(*result.check))
+      for (const std::string& strategy : strategies_of(*result.check))
+        errors[strategy].push_back(speed_error(result, strategy));
+  std::string text =
+      "# By what share simulated speeds of training are above (+) or below (-) those that others "
+      "have\n"
+      "# published, by parallel.strategy: of the rows of published.toml that have a step's time "
+      "or\n"
+      "# samples a second. Written by `trainscope validate --published --errors FILE`; a test "
+      "keeps "
+      "it so.\n";
+  for (const auto& [strategy, all] : errors)
+    text += fmt::format(
+        "\n[[errors]]\nstrategy = \"{}\"\nrows = {}\nleast = {:.3f}\nmost = {:.3f}\n", strategy,
+        all.size(), *std::ranges::min_element(all), *std::ranges::max_element(all));
+  return text;
 }
 
 analysis::ErrorSummary summarise(const std::vector<PublishedResult>& results) {

@@ -51,4 +51,8 @@ PublishedResult carry_out(const PublishedCheck& check);
 // Errors of a group, or of all.
 analysis::ErrorSummary summarise(const std::vector<PublishedResult>& results);
 
+// What assets/published_errors.toml holds of these results: the errors of simulated speeds, by the
+// parallel.strategy of training (analysis/published_errors.h).
+std::string published_errors_file(const std::vector<PublishedResult>& results);
+
 }  // namespace trainscope::scenario

@@ -128,19 +128,40 @@ std::vector<const analysis::Metric*> metrics_of(const Sweep& sweep) {
   return ordered;
 }
 
+namespace {
+
+// Batches that were loaded ahead hide what they change from the steps of a short run, and from an
+// epoch's time they do not.
+bool varies_loading(const Sweep& sweep) {
+  return std::ranges::any_of(sweep.axes, [](const SweepAxis& axis) {
+    return axis.knob->name.starts_with("loader.") || axis.knob->name == "host.cores";
+  });
+}
+
+}  // namespace
+
 std::vector<const analysis::Metric*> telling_metrics(const Sweep& sweep, std::size_t most) {
-  constexpr std::string_view kMattersMost[] = {
-      "time.step",          "time.total",     "throughput.samples",
-      "loss.final",         "accuracy.final", "memory.peak_allocated",
-      "throughput.tokens",  "bandwidth.bus",  "flops.achieved",
-      "occupancy.achieved", "gpu.util",       "bandwidth.h2d",
-      "bandwidth.d2h"};
+  constexpr std::string_view kMattersMost[] = {"time.step",
+                                               "time.epoch",
+                                               "time.total",
+                                               "throughput.samples",
+                                               "loss.final",
+                                               "accuracy.final",
+                                               "memory.peak_allocated",
+                                               "throughput.tokens",
+                                               "bandwidth.bus",
+                                               "flops.achieved",
+                                               "occupancy.achieved",
+                                               "gpu.util",
+                                               "bandwidth.h2d",
+                                               "bandwidth.d2h"};
   const std::vector<const analysis::Metric*> there = metrics_of(sweep);
   std::vector<const analysis::Metric*> shown;
   for (const std::string_view name : kMattersMost) {
     const auto found = std::find_if(there.begin(), there.end(),
                                     [&](const auto* metric) { return metric->name == name; });
     if (found == there.end() || shown.size() == most) continue;
+    if (name == "time.epoch" && !varies_loading(sweep)) continue;
     const bool total_beside_step = name == "time.total" && !shown.empty();
     if (!total_beside_step && (shown.empty() || changes(sweep, **found))) shown.push_back(*found);
   }

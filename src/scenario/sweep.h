@@ -96,7 +96,8 @@ std::size_t drop_unfinished(Sweep& sweep);
 // The metrics that any run has, in registry order.
 std::vector<const analysis::Metric*> metrics_of(const Sweep& sweep);
 
-// What a table or a picture shows first: of those that matter most, at most `most` that change.
+// What a table or a picture shows first: of those that matter most, at most `most` that change; an
+// epoch's time is one where a knob of the loader, or of the cores that it has, is varied.
 std::vector<const analysis::Metric*> telling_metrics(const Sweep& sweep, std::size_t most);
 
 }  // namespace trainscope::scenario

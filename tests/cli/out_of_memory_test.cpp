@@ -1,7 +1,10 @@
 // A run whose GPU is full, as a person sees it: a result like any other.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/program.h"
 
@@ -47,6 +50,35 @@ TEST_CASE("a run out of memory is saved, opened and drawn as one that ran to its
   const Folder folder;
   saved_and_opened(kFull + "--trace " + folder.file("ran.json"), folder.file("full.tsrun"));
   CHECK_THAT(read(folder.file("ran.json")), Catch::Contains("\"allocated: parameters\""));
+}
+
+// On a T4 the first step fits, and with the optimizer's state the second does not.
+TEST_CASE("what a run had done when its memory was full stands in brackets, and beside no ratio") {
+  const Folder folder;
+  const std::string common =
+      "workload = \"train\"\nmodel.name = \"gpt2-large\"\ndata.name = \"tokens\"\nmodel.seq_len = "
+      "256\noptimizer.name = \"adamw\"\noptimizer.impl = \"fused\"\nsteps = 4\nbatch_size = 4\n";
+  std::ofstream(folder.file("fits.toml")) << common << "machine = \"a100-sxm-1\"\n";
+  std::ofstream(folder.file("full.toml")) << common << "machine = \"t4-1\"\n";
+  const Result alone = run("run " + folder.file("full.toml"));
+  REQUIRE_THAT(alone.out, Catch::Contains("NVIDIA T4 is out of memory"));
+  REQUIRE_THAT(alone.out, Catch::Contains("time.step"));
+  CHECK_THAT(alone.out, Catch::Contains("Times are of one step (step 0, warm-up)") &&
+                            Catch::Contains("In brackets: up to where a run ended"));
+  const Result both = run("compare " + folder.file("fits.toml") + " " + folder.file("full.toml"));
+  CHECK_THAT(both.out, Catch::Contains("(step 0, warm-up)") &&
+                           Catch::Contains("In brackets: up to where a run ended"));
+  std::istringstream rows(both.out);
+  int checked = 0;
+  for (std::string row; std::getline(rows, row);)
+    if (row.starts_with("time.step") || row.starts_with("throughput.samples")) {
+      ++checked;
+      INFO(row);
+      CHECK(std::ranges::count(row, '(') == 1);
+      CHECK_THAT(row, Catch::Matches(".* \\([0-9.]+ [a-z/]+\\) +(step time|throughput)"));
+    }
+  CHECK(checked == 2);
+  CHECK_THAT(run("run --set workload=copy").out, !Catch::Contains("In brackets"));
 }
 
 TEST_CASE("a copy that does not fit ends before it begins") {

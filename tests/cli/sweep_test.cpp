@@ -42,9 +42,9 @@ TEST_CASE("sweep runs a config for each value, and its three outputs agree") {
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 4);
   CHECK_THAT(csv[0], Catch::StartsWith("copy.bytes,side,time.total [ns]"));
-  CHECK_THAT(csv[0], Catch::EndsWith(",ended,refused,origin,machine,complete\r"));
+  CHECK_THAT(csv[0], Catch::EndsWith(",ended,refused,origin,machine,complete,caveat\r"));
   CHECK_THAT(csv[2],
-             Catch::StartsWith("4194304,A,") && Catch::EndsWith(",simulated,h200-1,true\r"));
+             Catch::StartsWith("4194304,A,") && Catch::EndsWith(",simulated,h200-1,true,\r"));
   CHECK(data["origin"] == "simulated");
   CHECK(data["machine"] == "h200-1");
   CHECK(data["config"] == json({{"machine", "h200-1"}, {"seed", 0}, {"workload", "copy"}}));
@@ -58,8 +58,8 @@ TEST_CASE("a sweep of machines says so, and names each one's beside its numbers"
   CHECK_THAT(table.out, Catch::StartsWith("SIMULATED  machine varied, pytorch-eager\n\n"));
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 3);
-  CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1,true\r"));
-  CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1,true\r"));
+  CHECK_THAT(csv[1], Catch::EndsWith(",simulated,t4-1,true,\r"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",simulated,h200-1,true,\r"));
   const json data = json::parse(run(what + " --json").out);
   CHECK(data["machine"].is_null());
   CHECK(data["config"] == json({{"seed", 0}, {"workload", "copy"}}));
@@ -154,6 +154,28 @@ TEST_CASE("a point of a sweep that is to be read with care is marked, and below 
   CHECK(marked == 1);
 }
 
+TEST_CASE("where a loader's cores vary, epochs tell what steps hide, and the CSV has the caveat") {
+  const Folder folder;
+  const Result table =
+      run("sweep --set workload=train --set model.name=resnet50 --set batch_size=64 --set "
+          "precision=bf16 --set loader.sample_ms=8 --set loader.num_workers=32 --machine "
+          "a100-sxm-1 --steps 6 --vary host.cores=4,64 --csv " +
+          folder.file("sweep.csv"));
+  REQUIRE(table.code == 0);
+  const std::vector<std::string> rows = lines(table.out);
+  REQUIRE(rows.size() > 4);
+  CHECK_THAT(rows[2], Catch::Contains("time.epoch"));
+  CHECK_THAT(rows[3], Catch::EndsWith("read with care"));
+  CHECK_THAT(rows[4], !Catch::Contains("care"));
+  const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
+  REQUIRE(csv.size() == 3);
+  CHECK_THAT(csv[1], Catch::Contains(",true,\"") || Catch::Contains(",true,T"));
+  CHECK_THAT(csv[1], Catch::Contains("loaded ahead"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",true,\r"));
+  CHECK_THAT(run("sweep --set workload=train --vary batch_size=32,64 --steps 3").out,
+             !Catch::Contains("time.epoch"));
+}
+
 TEST_CASE("what a run that ended early has up to there is told from what others have") {
   const Folder folder;
   const std::string what =
@@ -168,8 +190,8 @@ TEST_CASE("what a run that ended early has up to there is told from what others 
   CHECK_THAT(table.out, Catch::Contains("In brackets: up to where a run ended"));
   const std::vector<std::string> csv = lines(read(folder.file("sweep.csv")));
   REQUIRE(csv.size() == 3);
-  CHECK_THAT(csv[1], Catch::EndsWith(",true\r"));
-  CHECK_THAT(csv[2], Catch::EndsWith(",false\r"));
+  CHECK_THAT(csv[1], Catch::EndsWith(",true,\r"));
+  CHECK_THAT(csv[2], Catch::EndsWith(",false,\r"));
   const json points = json::parse(run(what + " --json").out)["points"];
   CHECK(points[0]["runs"]["A"]["complete"] == true);
   CHECK(points[0]["runs"]["A"]["caveat"].is_null());

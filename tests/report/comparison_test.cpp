@@ -1,7 +1,9 @@
 #include "report/comparison.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "analysis/published_errors.h"
 #include "report/beyond_steps.h"
 #include "report/html.h"
 #include "report/runs.h"
@@ -84,6 +86,27 @@ TEST_CASE("a speed far from 1 has as many digits as can be read") {
         "B is 18,200x faster");
 }
 
+TEST_CASE("a verdict within the published errors of a strategy says so") {
+  const std::vector<analysis::PublishedErrors> all = analysis::load_published_errors();
+  const auto fsdp = std::ranges::find(all, "fsdp", &analysis::PublishedErrors::strategy);
+  REQUIRE(fsdp != all.end());
+  REQUIRE(fsdp->largest() > 0.05);
+  const auto trained = [](const char* label, const char* strategy, double step) {
+    analysis::Run run = stepped(label, 8, step);
+    run.config.set("parallel.strategy", std::string(strategy));
+    run.trace = test::empty_trace(trace::OriginKind::kSimulated);
+    return run;
+  };
+  const analysis::Run ddp = trained("A", "ddp", 100), near = trained("B", "fsdp", 99),
+                      far = trained("B", "fsdp", 50), same = trained("B", "ddp", 99);
+  CHECK_THAT(report::closeness(ddp, near),
+             Catch::StartsWith("closer than the simulator's error for FSDP, ") &&
+                 Catch::EndsWith(" published rows"));
+  CHECK(report::closeness(ddp, far).empty());
+  CHECK(report::closeness(ddp, same).empty());
+  CHECK(report::closeness(ddp, ended("B", sim::Deadlock{})).empty());
+}
+
 TEST_CASE("a run that ended early has no speed") {
   const analysis::Run a = stepped("A", 8, 100), b = ended("B", sim::Deadlock{});
   CHECK(report::headline(a, b) == "B never ends: deadlock");
@@ -105,4 +128,13 @@ TEST_CASE("what a run that ended early took is not set against the other's time"
   const std::string html = report::html_report(input);
   CHECK(html.find("B never ends: deadlock") != html.npos);
   CHECK(html.find("The parts sum to the difference") == html.npos);
+  // Its figures stand in brackets, which the page explains, and beside no ratio.
+  CHECK(html.find("<td class=\"number\">(") != html.npos);
+  CHECK(html.find(report::kInBrackets) != html.npos);
+  CHECK(html.find("<td class=\"number muted\">") == html.npos);
+  b.ending.reset();
+  const std::string whole = report::html_report(input);
+  CHECK(whole.find("<td class=\"number\">(") == whole.npos);
+  CHECK(whole.find(report::kInBrackets) == whole.npos);
+  CHECK(whole.find("<td class=\"number muted\">") != whole.npos);
 }

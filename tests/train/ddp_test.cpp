@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "program/shown_knob.h"
 #include "support/built_program.h"
 
 using namespace trainscope;
@@ -299,4 +300,15 @@ TEST_CASE("what DistributedDataParallel cannot do is refused with what to write"
   config.set_text("parallel.world_size=2");
   CHECK_THROWS_WITH(build_program(config, machine_of(config)),
                     Contains("needs parallel.strategy = ddp"));
+}
+
+TEST_CASE("of DDP's buckets it is shown that the first is small until their size is set") {
+  program::Config unset, set;
+  set.set_text("ddp.bucket_cap_mb=25");
+  CHECK(program::shown_knob(unset, "ddp.bucket_cap_mb") == "25 MiB, first 1 MiB");
+  CHECK(program::shown_knob(set, "ddp.bucket_cap_mb") == "25 MiB");
+  CHECK(train::bucket_caps(unset).first == 1 << 20);
+  CHECK(train::bucket_caps(set).first == train::bucket_caps(set).others);
+  CHECK(program::shown_knob(unset, "steps") ==
+        program::show(program::find_knob("steps"), unset.value("steps")));
 }

@@ -190,5 +190,28 @@ TEST_CASE("a run that ended early is compared without a waterfall") {
   const Comparison comparison = compare_runs(pair.a, pair.b, &pair.lesson);
   CHECK(comparison.headline == "B never ends: deadlock");
   CHECK(comparison.waterfall.empty());
-  CHECK_FALSE(comparison.rows.empty());
+  REQUIRE_FALSE(comparison.rows.empty());
+  // What it did up to there is no measure of the other.
+  for (const CompareRow& row : comparison.rows) {
+    CAPTURE(row.metric->name);
+    CHECK(row.ratio.empty());
+    CHECK(row.b.starts_with('('));
+    CHECK_FALSE(row.a.starts_with('('));
+  }
+  CHECK_THAT(comparison.waterfall_note, Catch::EndsWith(report::kInBrackets));
+  CHECK(summarise(pair.b).front().value.starts_with('('));
+  CHECK(brackets_words({&pair.a}).empty());
+}
+
+TEST_CASE("of a run that ended in its first step the window names that step") {
+  program::Config config;
+  for (const char* setting : {"workload=train", "machine=t4-1", "batch_size=65536", "steps=3",
+                              "model.hidden=8192", "model.layers=8", "data.source=tensor"})
+    config.set_text(setting);
+  analysis::Run run = analysis::run_config("B", config);
+  REQUIRE(run.ending);
+  if (run.facts.measured.steps > 0)
+    CHECK_THAT(brackets_words({&run}), Catch::EndsWith("Of B they are of step 0, warm-up."));
+  else
+    CHECK(brackets_words({&run}) == report::kInBrackets);
 }

@@ -79,6 +79,32 @@ TEST_CASE("two sides that differ in nothing but what is varied are drawn as one"
   std::filesystem::remove(png);
 }
 
+TEST_CASE("points that are to be read with care are drawn otherwise, and below stands why") {
+  const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-caveats.png";
+  ui::SweepPicture picture;
+  picture.width = 1280;
+  picture.height = 720;
+  const auto drawn = [&](const scenario::Sweep& one) {
+    ui::draw_sweep(one, picture, png);
+    return read_file(png, 1 << 24);
+  };
+  for (scenario::Sweep one :
+       {sweep({"copy.bytes=1 MiB..4 MiB"}), sweep({"copy.memory=pinned,pageable"}),
+        sweep({"copy.bytes=1 MiB,4 MiB", "copy.count=1,2"})}) {
+    CHECK(ui::words_of_caveats(one).empty());
+    const std::string plain = drawn(one);
+    one.points[1].sides.front().caveat = "It says less than it seems to";
+    CHECK(ui::words_of_caveats(one) ==
+          "1 of " + std::to_string(one.points.size()) + " runs to be read with care. " +
+              ui::point_title(one, 1) + ": It says less than it seems to");
+    const std::string first = drawn(one);
+    CHECK(first != plain);
+    std::swap(one.points[0].sides.front().caveat, one.points[1].sides.front().caveat);
+    CHECK(drawn(one) != first);
+  }
+  std::filesystem::remove(png);
+}
+
 TEST_CASE("a picture says what its crosses and hatched cells mean") {
   const std::filesystem::path png = std::filesystem::temp_directory_path() / "sweep-failures.png";
   ui::SweepPicture picture;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/level.h"
 #include "base/ratio.h"
 #include "base/units.h"
 #include "report/beyond_steps.h"
@@ -97,12 +98,12 @@ void put_what_explains_first(std::vector<CompareRow>& rows, std::size_t named, c
                    [&](const CompareRow& x, const CompareRow& y) { return place(x) < place(y); });
 }
 
-CompareRow row_of(const Metric& metric, double a, double b) {
+CompareRow row_of(const Metric& metric, const Run& run_a, double a, const Run& run_b, double b) {
   CompareRow row;
   row.metric = &metric;
-  row.a = analysis::show(metric, a);
-  row.b = analysis::show(metric, b);
-  row.ratio = format_ratio(b / a);
+  row.a = report::shown(run_a, metric, a);
+  row.b = report::shown(run_b, metric, b);
+  if (report::has_whole_times(run_a, run_b)) row.ratio = format_ratio(b / a);
   const double most = std::max(std::abs(a), std::abs(b));
   if (most > 0) {
     row.share_a = static_cast<float>(std::abs(a) / most);
@@ -208,23 +209,38 @@ void add_waterfall(Comparison& comparison, const Run& a, const Run& b) {
 
 }  // namespace
 
+std::string brackets_words(const std::vector<const Run*>& runs) {
+  std::string words;
+  for (const Run* run : runs) {
+    if (!run->ending) continue;
+    if (words.empty()) words = report::kInBrackets;
+    if (analysis::is_of_warmup(*run))
+      words += fmt::format(" Of {} they are of step {}, warm-up.", run->label,
+                           run->facts.measured.first_step);
+  }
+  return words;
+}
+
 Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* lesson) {
   Comparison comparison;
   comparison.headline = report::headline(a, b);
+  if (const std::string close = report::closeness(a, b); !close.empty())
+    comparison.headline += ", " + close;
   const std::vector<const Metric*> by_lesson = named_by(lesson);
   std::size_t named = 0;
   for (const Metric* metric : in_order_of_interest(by_lesson)) {
     const auto value_a = analysis::value_of(a.metrics, metric->name);
     const auto value_b = analysis::value_of(b.metrics, metric->name);
     if (!value_a || !value_b || (*value_a == 0 && *value_b == 0)) continue;
-    comparison.rows.push_back(row_of(*metric, *value_a, *value_b));
+    comparison.rows.push_back(row_of(*metric, a, *value_a, b, *value_b));
     if (is_among(by_lesson, metric)) named = comparison.rows.size();
   }
   put_what_explains_first(comparison.rows, named, a, b);
   if (report::has_whole_times(a, b))
     add_waterfall(comparison, a, b);
   else
-    comparison.waterfall_note = "A run ended before its program did: there is no whole time.";
+    comparison.waterfall_note =
+        "A run ended before its program did: there is no whole time. " + brackets_words({&a, &b});
   return comparison;
 }
 
@@ -242,7 +258,7 @@ Comparison unknown_comparison(const scenario::Lesson& lesson) {
 std::vector<SummaryRow> summarise(const Run& run) {
   std::vector<SummaryRow> rows;
   for (const analysis::MetricValue& one : run.metrics)
-    rows.push_back({one.metric, analysis::show(*one.metric, one.value)});
+    rows.push_back({one.metric, report::shown(run, *one.metric, one.value)});
   return rows;
 }
 

@@ -11,7 +11,7 @@ namespace trainscope::ui {
 
 struct CompareRow {
   const analysis::Metric* metric = nullptr;
-  std::string a, b, ratio;  // "?" before the result may be seen
+  std::string a, b, ratio;  // "?" before the result may be seen; no ratio where a run ended early
   float share_a = 0;        // of the longer bar, 0..1
   float share_b = 0;
 };
@@ -39,6 +39,9 @@ Comparison compare_runs(const analysis::Run& a, const analysis::Run& b,
 
 // The same table before the result: the lesson's metrics with question marks.
 Comparison unknown_comparison(const scenario::Lesson& lesson);
+
+// What figures in brackets are: of runs that ended before their programs did. Empty where none did.
+std::string brackets_words(const std::vector<const analysis::Run*>& runs);
 
 // The metrics of one run, as shown.
 struct SummaryRow {

@@ -162,6 +162,20 @@ std::string words_of_failures(const scenario::Sweep& sweep) {
                      first.sentence);
 }
 
+std::string words_of_caveats(const scenario::Sweep& sweep) {
+  std::size_t count = 0, first = 0;
+  std::string sentence;
+  for (std::size_t point = 0; point < sweep.points.size(); ++point)
+    for (const scenario::SweepPoint::Side& side : sweep.points[point].sides) {
+      if (side.caveat.empty()) continue;
+      if (count++ == 0) first = point, sentence = side.caveat;
+    }
+  if (count == 0) return "";
+  return fmt::format("{} of {} runs to be read with care. {}: {}", count,
+                     sweep.points.size() * sweep.points.front().sides.size(),
+                     point_title(sweep, first), sentence);
+}
+
 std::vector<PresentSide> present_sides(const scenario::Sweep& sweep,
                                        const std::vector<program::Config>& configs) {
   std::vector<PresentSide> present;

@@ -44,6 +44,9 @@ std::vector<SweepFailure> failures_of(const scenario::Sweep& sweep);
 // How many there are, and the first of them; empty where there are none.
 std::string words_of_failures(const scenario::Sweep& sweep);
 
+// How many runs are to be read with care, and why the first of them is; empty where there are none.
+std::string words_of_caveats(const scenario::Sweep& sweep);
+
 // Where the sides as they stand now are on a sweep of one knob, or of two: their places on each
 // axis. Nothing where one is outside it.
 struct PresentSide {

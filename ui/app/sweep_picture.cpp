@@ -49,6 +49,17 @@ float draw_failures(const Theme& theme, const scenario::Sweep& sweep, const Box&
   return room.max.y - theme.px(32);
 }
 
+// Likewise what the rings and hollow bars mean.
+float draw_caveats(const Theme& theme, const scenario::Sweep& sweep, const Box& room) {
+  const std::string words = words_of_caveats(sweep);
+  if (words.empty()) return room.max.y;
+  const float y = room.max.y - theme.px(10);
+  const float x = room.min.x + draw_caveat_key(theme, {room.min.x, y}) + theme.px(10);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, x, y, theme.warn,
+                   shortened(theme.font.text, theme.size.small, words, room.max.x - x));
+  return room.max.y - theme.px(32);
+}
+
 void draw_card(const Theme& theme, const Box& box) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(box.min, box.max, theme.panel, theme.size.corner);
@@ -92,6 +103,7 @@ void draw_frame(const Theme& theme, const scenario::Sweep& sweep, const SweepPic
            {view->Pos.x + view->Size.x - pad, view->Pos.y + view->Size.y - pad}};
   room.min.y = draw_head(theme, picture, room);
   room.max.y = draw_failures(theme, sweep, room);
+  room.max.y = draw_caveats(theme, sweep, room);
   draw_charts(theme, sweep, room);
   ImGui::End();
   ImGui::PopStyleVar();

@@ -98,7 +98,7 @@ void metric_row(const Theme& theme, const Columns& columns, const CompareRow& ro
   figure(columns.a, row.a, theme.text);
   figure(columns.b, row.b, theme.text);
   if (columns.with_ratio) figure(columns.ratio, row.ratio, theme.muted);
-  if (row.ratio != "?") side_bars(theme, columns, row, middle);
+  if (row.ratio != "?" && !row.ratio.empty()) side_bars(theme, columns, row, middle);
   ImGui::PushID(row.metric);
   ImGui::InvisibleButton("row", {columns.end - at.x, height});
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "program/idle_knobs.h"
+#include "program/shown_knob.h"
+#include "report/comparison.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/metric_line.h"
@@ -37,7 +39,7 @@ std::vector<Shown> shown_runs(const Workspace& workspace) {
 std::string knob_words(const std::vector<std::string>& names, const program::Config& config) {
   std::string words;
   for (const std::string& name : names)
-    add_to_list(words, name + " = " + program::show(program::find_knob(name), config.value(name)));
+    add_to_list(words, name + " = " + program::shown_knob(config, name));
   return words;
 }
 
@@ -240,7 +242,7 @@ void draw_body(const PanelContext& context, RunsPanel& panel) {
     paint_timeline(theme, one, end, {{places.line, y + gap}, {places.line_end, y + each - gap}});
     const auto value = analysis::value_of(one.run->metrics, metric.name);
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, places.figure,
-                     middle, theme.text, value ? analysis::show(metric, *value) : "-", 1);
+                     middle, theme.text, value ? report::shown(*one.run, metric, *value) : "-", 1);
     if (one.kept)
       kept_controls(context, one, {{places.name, y}, {places.end, y + each}}, places.end);
   }

@@ -173,6 +173,9 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
           pair_row(theme, row.metric->label, row.value, row.metric->name + ": " + row.metric->help);
         end_pairs();
       }
+      if (panel.run->ending)
+        text(theme.font.text, theme.size.label, theme.faint, brackets_words({panel.run.get()}),
+             true);
       if (!few) draw_ranks(theme, *panel.run);
       ImGui::Dummy({0, theme.px(4)});
       draw_dropped(theme, *panel.run->trace);

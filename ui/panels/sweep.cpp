@@ -88,6 +88,15 @@ void draw_summary_line(const PanelContext& context, SweepPanel& panel) {
   if (button(theme, "Change", ButtonKind::kLink)) panel.editing = true;
 }
 
+// One line; all of it under the pointer.
+void draw_note(const Theme& theme, const std::string& words, Color color) {
+  if (words.empty()) return;
+  const float room = ImGui::GetContentRegionAvail().x;
+  text(theme.font.text, theme.size.small, color,
+       shortened(theme.font.text, theme.size.small, words, room));
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", words.c_str());
+}
+
 void draw_notes(const PanelContext& context, SweepPanel& panel) {
   const Theme& theme = context.theme;
   Workspace& workspace = context.workspace;
@@ -101,12 +110,8 @@ void draw_notes(const PanelContext& context, SweepPanel& panel) {
     ImGui::SameLine(0, theme.px(4));
     if (button(theme, "Sweep again", ButtonKind::kLink)) try_start(workspace, panel);
   }
-  const std::string words = words_of_failures(*model.sweep());
-  if (words.empty()) return;
-  const float room = ImGui::GetContentRegionAvail().x;
-  text(theme.font.text, theme.size.small, theme.bad,
-       shortened(theme.font.text, theme.size.small, words, room));
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) ImGui::SetTooltip("%s", words.c_str());
+  draw_note(theme, words_of_failures(*model.sweep()), theme.bad);
+  draw_note(theme, words_of_caveats(*model.sweep()), theme.warn);
 }
 
 // ---- The chart ---------------------------------------------------------------------------------
@@ -130,6 +135,8 @@ void draw_card(const PanelContext& context, const analysis::Metric& metric, std:
       else
         text(theme.font.mono, theme.size.mono, theme.text,
              mark + (value ? analysis::show(metric, *value) : "no " + metric.label));
+      if (!side.caveat.empty())
+        text(theme.font.text, theme.size.small, theme.warn, mark + side.caveat, true);
     }
     text(theme.font.text, theme.size.label, theme.faint,
          pair ? "Click: for B.  Shift and click: for A." : "Click: run it with this value.");

@@ -133,6 +133,13 @@ void draw_cross(const Theme& theme, ImVec2 at) {
   draw->AddLine({at.x - r, at.y + r}, {at.x + r, at.y - r}, theme.bad, theme.px(1.5F));
 }
 
+// A point that is to be read with care: larger than others, and hollow.
+void draw_ring(const Theme& theme, ImVec2 at) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddCircleFilled(at, theme.px(5.5F), theme.panel);
+  draw->AddCircle(at, theme.px(5.5F), theme.warn, 0, theme.px(1.6F));
+}
+
 // The same of a cell of a map.
 void draw_failure_hatch(const Theme& theme, const Box& box) {
   draw_hatch(ImGui::GetWindowDrawList(), box, theme.bad, theme.px(7), theme.px(1));
@@ -157,6 +164,10 @@ void draw_line(const Theme& theme, const Box& inside, const Sweep& sweep, const 
     const ImVec2 at{x, inside.max.y - static_cast<float>(scale.share(*value)) * inside.height()};
     if (before) draw->AddLine(*before, at, color, theme.px(2));
     before = at;
+    if (!sweep.points[i].sides[side].caveat.empty()) {
+      draw_ring(theme, at);
+      continue;
+    }
     draw->AddCircleFilled(at, theme.px(4), color);
     if (side > 0) draw->AddCircleFilled(at, theme.px(2.4F), theme.panel);
   }
@@ -179,8 +190,13 @@ void draw_bars(const Theme& theme, const Box& inside, const Sweep& sweep, const 
       continue;
     }
     const float top = inside.max.y - static_cast<float>(scale.share(*value)) * inside.height();
-    draw->AddRectFilled({x, top}, {x + wide - theme.px(2), inside.max.y}, side_color(theme, side),
-                        theme.size.bar_corner, ImDrawFlags_RoundCornersTop);
+    const Color color = side_color(theme, side);
+    const ImVec2 low{x + wide - theme.px(2), inside.max.y};
+    if (sweep.points[i].sides[side].caveat.empty())
+      draw->AddRectFilled({x, top}, low, color, theme.size.bar_corner, ImDrawFlags_RoundCornersTop);
+    else
+      draw->AddRect({x, top}, low, color, theme.size.bar_corner, theme.px(1.6F),
+                    ImDrawFlags_RoundCornersTop);
     const std::string words = analysis::show(metric, *value);
     if (text_size(theme.font.mono, theme.size.label, words).x < step / sides)
       draw_text_middle(draw, theme.font.mono, theme.size.label, x + wide / 2, top - theme.px(10),
@@ -319,6 +335,8 @@ class HeatMap {
     if (size.x < here.width() - theme_.px(6) && size.y < here.height())
       draw_text_middle(draw, theme_.font.mono, theme_.size.label, here.centre().x, here.centre().y,
                        tone > 0.5F ? theme_.accent_text : theme_.text, words, 0.5F);
+    if (!side.caveat.empty() && here.width() > theme_.px(16))
+      draw_ring(theme_, {here.max.x - theme_.px(9), here.min.y + theme_.px(9)});
   }
 
   const Theme& theme_;
@@ -337,6 +355,12 @@ float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map) {
                                {middle_left.x + wide, middle_left.y + theme.px(7)}});
   else
     draw_cross(theme, {middle_left.x + wide / 2, middle_left.y});
+  return wide;
+}
+
+float draw_caveat_key(const Theme& theme, ImVec2 middle_left) {
+  const float wide = theme.px(12);
+  draw_ring(theme, {middle_left.x + wide / 2, middle_left.y});
   return wide;
 }
 

@@ -20,7 +20,8 @@ using SweepColumns = std::vector<Box>;
 
 // One chart of a sweep with one or two axes. Values of a knob stand at equal distances, whatever
 // they are. Lines: of each side; a heat map: of the side `side` alone. What has not arrived is left
-// out; a cross (in a map: a hatch) stands where a run could not begin or ended early.
+// out; a cross (in a map: a hatch) stands where a run could not begin or ended early. A point
+// or bar that is to be read with care is hollow; a cell of a map has a ring in a corner.
 SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
                                const analysis::Metric& metric, const SweepLook& look = {});
 SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
@@ -29,5 +30,7 @@ SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const scenario:
 
 // What stands there, as the key to it: a cross, in a map a hatch. Returns how wide it is.
 float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map);
+// The same of what is to be read with care: a ring.
+float draw_caveat_key(const Theme& theme, ImVec2 middle_left);
 
 }  // namespace trainscope::ui

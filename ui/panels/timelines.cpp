@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "machine/architecture.h"
 #include "program/idle_knobs.h"
+#include "program/shown_knob.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/left_out.h"
 #include "ui/app/machine_words.h"
@@ -46,7 +47,7 @@ std::string knob_words(const std::vector<std::string>& names, const program::Con
   for (const std::string& name : names) {
     if (name == "machine") continue;  // it is said as the origin
     if (!words.empty()) words += "  ";
-    words += name + "=" + program::show(program::find_knob(name), config.value(name));
+    words += name + "=" + program::shown_knob(config, name);
   }
   return words;
 }
