@@ -148,7 +148,7 @@ bool has_whole_times(const analysis::Run& a, const analysis::Run& b) {
 
 std::string shown(const analysis::Run& run, const analysis::Metric& metric, double value) {
   const std::string words = analysis::show(metric, value);
-  return run.ending ? "(" + words + ")" : words;
+  return run.ending && std::isfinite(value) ? "(" + words + ")" : words;
 }
 
 bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
