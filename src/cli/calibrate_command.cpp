@@ -5,7 +5,7 @@
 
 #include <iostream>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"

@@ -23,7 +23,7 @@
 #include "scenario/translation.h"
 #include "scenario/words_file.h"
 #ifdef TRAINSCOPE_HAS_UI
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 #endif
 
 namespace trainscope::cli {

@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include "analysis/level.h"
-#include "analysis/run_file.h"
+#include "analysis/runs/level.h"
+#include "analysis/runs/run_file.h"
 #include "cli/commands.h"
 #include "cli/opened.h"
 #include "cli/outputs.h"

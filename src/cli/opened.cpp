@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "analysis/level.h"
+#include "analysis/runs/level.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 
 namespace trainscope::cli {
 

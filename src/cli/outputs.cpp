@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "analysis/diagnosis.h"
-#include "analysis/operations.h"
-#include "analysis/step_facts.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/steps/step_facts.h"
+#include "analysis/views/operations.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/platform.h"
@@ -28,7 +28,7 @@
 #include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 #endif
 
 namespace trainscope::cli {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "cli/commands.h"
 #include "scenario/expected.h"
 #include "scenario/lesson.h"

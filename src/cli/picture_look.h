@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "cli/commands.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 
 namespace trainscope::cli {
 

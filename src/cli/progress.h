@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/sweep.h"
 
 namespace trainscope::cli {

@@ -9,12 +9,12 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/rank_run.h"
+#include "analysis/runs/rank_run.h"
 #include "base/error.h"
 #include "base/platform.h"
 #include "cuda/device_calls.h"
 #include "cuda/own_device.h"
-#include "train/parallel.h"
+#include "train/parallel/parallel.h"
 
 namespace trainscope::cli {
 namespace {

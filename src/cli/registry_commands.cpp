@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/endings.h"
@@ -16,7 +16,7 @@
 #include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
 #include "cli/picture_look.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 #endif
 
 namespace trainscope::cli {

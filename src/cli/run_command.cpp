@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/level.h"
-#include "analysis/measured_run.h"
-#include "analysis/rank_run.h"
+#include "analysis/runs/level.h"
+#include "analysis/runs/measured_run.h"
+#include "analysis/runs/rank_run.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/commands.h"

@@ -8,11 +8,11 @@
 #include <map>
 #include <optional>
 
-#include "analysis/critical_path.h"
-#include "analysis/diagnosis.h"
-#include "analysis/level.h"
-#include "analysis/operations.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/causes/critical_path.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/runs/level.h"
+#include "analysis/views/operations.h"
 #include "base/ratio.h"
 #include "base/text.h"
 #include "base/units.h"

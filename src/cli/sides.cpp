@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "analysis/loader_caveat.h"
+#include "analysis/caveats/loader_caveat.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/toml.h"

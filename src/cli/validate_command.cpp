@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "analysis/measured_run.h"
-#include "analysis/validation.h"
+#include "analysis/runs/measured_run.h"
+#include "analysis/runs/validation.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"

@@ -16,7 +16,7 @@
 #include "scenario/link.h"
 #include "scenario/translation.h"
 #ifdef TRAINSCOPE_HAS_UI
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 #endif
 
 namespace trainscope::cli {

@@ -138,7 +138,7 @@ struct Program {
   int gpus_of_batch = 1;            // that share one batch: those, or ranks of tensor parallelism
   int gpus = 1;                     // of all ranks
   double step_flops = 0;            // arithmetic of one step, of all of these: what kernels do
-  double model_flops = 0;           // and what the model asks for (train/model_flops.h)
+  double model_flops = 0;           // and what the model asks for (train/model/model_flops.h)
   std::int64_t tested_samples = 0;  // that the program evaluates the model on
   bool timing_only = true;          // no numbers are computed but the loss scale's
   // Ranks that numbers are computed of: each does what the commands say, with buffers, batches and

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/between_steps.h"
+#include "analysis/steps/between_steps.h"
 #include "base/units.h"
 #include "report/comparison.h"
 

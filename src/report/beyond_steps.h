@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/speech.h"
 
 namespace trainscope::report {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "analysis/published_errors.h"
+#include "analysis/runs/published_errors.h"
 #include "base/ratio.h"
 #include "report/beyond_steps.h"
 

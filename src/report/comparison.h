@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/speech.h"
 
 namespace trainscope::report {
@@ -58,7 +58,7 @@ inline constexpr const char* kInBrackets =
     "In brackets: up to where a run ended, not what it would have taken.";
 
 // What stands beside the headline of two simulated runs that are too close: "closer than the
-// simulator's error for FSDP, …" (analysis/published_errors.h). Empty where that says nothing.
+// simulator's error for FSDP, …" (analysis/runs/published_errors.h). Empty where that says nothing.
 std::string closeness(const analysis::Run& a, const analysis::Run& b, const Speech& speech = {});
 
 // The time of the measured window, a step where there are steps.

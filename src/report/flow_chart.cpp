@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "analysis/gradient_flow.h"
-#include "analysis/star_flow.h"
+#include "analysis/views/gradient_flow.h"
+#include "analysis/views/star_flow.h"
 #include "report/chart.h"
 #include "report/escape.h"
 #include "report/sections.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/html.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/lesson_sheet.h"
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/lesson_sheet.h"
 
 namespace trainscope::report {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/diagnosis.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/causes/diagnosis.h"
 #include "program/shown_knob.h"
 #include "report/chart.h"
 #include "report/comparison.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/speech.h"
 #include "report/run_view.h"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/critical_path.h"
-#include "analysis/diagnosis.h"
-#include "analysis/operations.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/causes/critical_path.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/views/operations.h"
 #include "program/idle_knobs.h"
 #include "program/knob_number.h"
 #include "program/knobs.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "machine/machine.h"
 
 namespace trainscope::report {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "analysis/loss_curve.h"
+#include "analysis/metrics/loss_curve.h"
 #include "base/ticks.h"
 #include "report/chart.h"
 #include "report/escape.h"

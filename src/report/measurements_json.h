@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/validation.h"
+#include "analysis/runs/validation.h"
 #include "cuda/calibration/calibration.h"
 
 namespace trainscope::report {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <map>
 
-#include "analysis/memory_history.h"
-#include "analysis/memory_map.h"
+#include "analysis/views/memory_history.h"
+#include "analysis/views/memory_map.h"
 #include "base/ticks.h"
 #include "report/chart.h"
 #include "report/sections.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "analysis/level.h"
-#include "analysis/part_category.h"
+#include "analysis/causes/part_category.h"
+#include "analysis/runs/level.h"
 #include "base/ratio.h"
 #include "base/units.h"
 #include "report/beyond_steps.h"

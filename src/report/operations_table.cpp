@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/operations.h"
+#include "analysis/views/operations.h"
 #include "base/units.h"
 #include "report/escape.h"
 #include "report/sections.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/lesson_sheet.h"
+#include "analysis/views/lesson_sheet.h"
 #include "report/picture.h"
 
 namespace trainscope::report {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/rank_times.h"
+#include "analysis/causes/rank_times.h"
 #include "base/units.h"
 #include "report/escape.h"
 #include "report/sections.h"

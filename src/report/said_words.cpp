@@ -1,7 +1,7 @@
 #include "report/said_words.h"
 
-#include "analysis/metrics.h"
-#include "analysis/partition.h"
+#include "analysis/causes/partition.h"
+#include "analysis/metrics/metrics.h"
 #include "program/knobs.h"
 #include "report/page.h"
 #include "report/page_data.h"

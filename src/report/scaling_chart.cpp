@@ -5,7 +5,7 @@
 #include <iterator>
 #include <optional>
 
-#include "analysis/loss_scaling.h"
+#include "analysis/views/loss_scaling.h"
 #include "base/ticks.h"
 #include "base/units.h"
 #include "report/chart.h"

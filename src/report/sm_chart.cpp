@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/placed_kernels.h"
+#include "analysis/views/placed_kernels.h"
 #include "base/text.h"
 #include "report/chart.h"
 #include "report/escape.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/lesson_sheet.h"
+#include "analysis/views/lesson_sheet.h"
 #include "base/speech.h"
 
 namespace trainscope::report {

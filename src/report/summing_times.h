@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/partition.h"
+#include "analysis/causes/partition.h"
 
 namespace trainscope::report {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/intervals.h"
+#include "analysis/steps/intervals.h"
 #include "base/speech.h"
 
 namespace trainscope::report {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/partition.h"
+#include "analysis/causes/partition.h"
 #include "base/speech.h"
 #include "trace/labels.h"
 #include "trace/short_name.h"

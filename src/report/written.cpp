@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/csv.h"
 #include "trace/chrome_writer.h"
 

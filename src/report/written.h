@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "report/html.h"
 
 namespace trainscope::report {

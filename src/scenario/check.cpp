@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/suggest.h"
 #include "base/toml.h"
 #include "machine/machine.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::scenario {

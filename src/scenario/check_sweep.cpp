@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 namespace trainscope::scenario {
 namespace {

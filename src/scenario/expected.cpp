@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/error.h"
 #include "scenario/machine_caveat.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 namespace trainscope::scenario {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 
 namespace trainscope::scenario {
 namespace {

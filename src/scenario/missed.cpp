@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/sheet.h"
 
 namespace trainscope::scenario {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/lesson_sheet.h"
+#include "analysis/views/lesson_sheet.h"
 #include "base/stopped.h"
 #include "scenario/answers.h"
 #include "scenario/lesson.h"

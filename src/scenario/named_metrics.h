@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::scenario {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/step_marks.h"
+#include "analysis/steps/step_marks.h"
 
 namespace trainscope::scenario {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/validation.h"
+#include "analysis/runs/validation.h"
 #include "machine/attention_kernel.h"
 #include "program/config.h"
 #include "scenario/expression.h"
@@ -52,7 +52,7 @@ PublishedResult carry_out(const PublishedCheck& check);
 analysis::ErrorSummary summarise(const std::vector<PublishedResult>& results);
 
 // What assets/published_errors.toml holds of these results: the errors of simulated speeds, by the
-// parallel.strategy of training (analysis/published_errors.h).
+// parallel.strategy of training (analysis/runs/published_errors.h).
 std::string published_errors_file(const std::vector<PublishedResult>& results);
 
 }  // namespace trainscope::scenario

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/answers.h"
 #include "scenario/lesson.h"
 

@@ -1,7 +1,7 @@
 // A lesson that has run, as the words of a sheet to hand out.
 #pragma once
 
-#include "analysis/lesson_sheet.h"
+#include "analysis/views/lesson_sheet.h"
 #include "scenario/expression.h"
 #include "scenario/lesson.h"
 #include "scenario/solution.h"

@@ -1,7 +1,7 @@
 // The solution of a vary step as a sheet tells it.
 #pragma once
 
-#include "analysis/lesson_sheet.h"
+#include "analysis/views/lesson_sheet.h"
 #include "scenario/solution.h"
 
 namespace trainscope::scenario {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/lesson.h"
 
 namespace trainscope::scenario {

@@ -1,7 +1,7 @@
 // What a lesson's runs belong to, for a file of them: its words, with their numbers filled in.
 #pragma once
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "scenario/expression.h"
 #include "scenario/lesson.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/ending.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 #include "program/config.h"
 #include "trace/trace.h"
 

@@ -79,7 +79,7 @@ bool same_origin(const Origin& a, const Origin& b) {
 
 // Whether our own writer wrote the files of one run. It cuts them from one trace, and ranks that
 // were recorded by processes of their own, with clocks of their own, have been laid on the first
-// one's as that was put together (analysis/rank_run.cpp). Of another
+// one's as that was put together (analysis/runs/rank_run.cpp). Of another
 // recording, the clock that it began by differs.
 bool is_one_run(const std::vector<RankFile>& files) {
   const RankFile& first = files.front();

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "train/launch_shapes.h"
+#include "train/kernels/launch_shapes.h"
 
 namespace trainscope::train {
 namespace {

@@ -11,7 +11,7 @@
 #include "machine/topology.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
-#include "train/parallel.h"
+#include "train/parallel/parallel.h"
 #include "train/writer.h"
 
 namespace trainscope::train {

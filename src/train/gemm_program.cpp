@@ -5,8 +5,8 @@
 #include "machine/gemm_tiles.h"
 #include "trace/step_mark.h"
 #include "train/build.h"
-#include "train/cublas_workspaces.h"
-#include "train/precision_settings.h"
+#include "train/kernels/cublas_workspaces.h"
+#include "train/settings/precision_settings.h"
 #include "train/writer.h"
 
 namespace trainscope::train {

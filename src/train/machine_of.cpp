@@ -8,8 +8,8 @@
 #include "machine/power.h"
 #include "machine/topology.h"
 #include "train/build.h"
-#include "train/parallel.h"
-#include "train/ranks.h"
+#include "train/parallel/parallel.h"
+#include "train/parallel/ranks.h"
 
 namespace trainscope::train {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "program/reading_order.h"
-#include "train/loss_target.h"
-#include "train/model_flops.h"
+#include "train/model/model_flops.h"
+#include "train/settings/loss_target.h"
 
 namespace trainscope::train {
 namespace {

@@ -1,8 +1,8 @@
 #include "train/train_parts.h"
 
-#include "train/compiled_pieces.h"
-#include "train/cut_layers.h"
-#include "train/hook_order.h"
+#include "train/compile/compiled_pieces.h"
+#include "train/compile/hook_order.h"
+#include "train/parallel/cut_layers.h"
 #include "train/writer.h"
 
 namespace trainscope::train {

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "train/build.h"
-#include "train/cublas_workspaces.h"
-#include "train/parallel.h"
-#include "train/pipeline_model.h"
-#include "train/ranks.h"
+#include "train/kernels/cublas_workspaces.h"
+#include "train/loop/train_loop.h"
+#include "train/parallel/parallel.h"
+#include "train/parallel/pipeline_model.h"
+#include "train/parallel/ranks.h"
+#include "train/settings/train_settings.h"
 #include "train/train_description.h"
-#include "train/train_loop.h"
 #include "train/train_parts.h"
-#include "train/train_settings.h"
 
 namespace trainscope::train {
 namespace {

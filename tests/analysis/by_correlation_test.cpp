@@ -1,4 +1,4 @@
-#include "analysis/by_correlation.h"
+#include "analysis/steps/by_correlation.h"
 
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,5 +1,5 @@
 // The ring's steps, carried out on numbers: at its end every place holds every sum.
-#include "analysis/collective_progress.h"
+#include "analysis/views/collective_progress.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,11 +1,11 @@
 // A collective step by step, in numbers.
-#include "analysis/collective_walk.h"
+#include "analysis/views/collective_walk.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;

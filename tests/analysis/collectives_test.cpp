@@ -1,9 +1,9 @@
-#include "analysis/collectives.h"
+#include "analysis/views/collectives.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "trace/labels.h"
 

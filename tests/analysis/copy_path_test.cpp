@@ -1,10 +1,10 @@
 // Where the bytes of copies are: traces made by hand, and the runs of the shipped lessons.
 
-#include "analysis/copy_path.h"
+#include "analysis/views/copy_path.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "scenario/lesson.h"
 #include "support/config.h"
 #include "support/skip.h"

@@ -1,10 +1,10 @@
-#include "analysis/copy_steps.h"
+#include "analysis/views/copy_steps.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "support/made_trace.h"
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 

@@ -1,6 +1,6 @@
 // The critical path: that it is a path, and that what is on it is what the steps would be shorter
 // by.
-#include "analysis/critical_path.h"
+#include "analysis/causes/critical_path.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/metric_value.h"
 
 using namespace trainscope;

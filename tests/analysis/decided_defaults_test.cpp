@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "program/config_difference.h"
 #include "program/idle_knobs.h"
 #include "program/known_models.h"
 #include "support/config.h"
 #include "support/shown_run.h"
-#include "train/models.h"
+#include "train/model/models.h"
 
 using namespace trainscope;
 using program::Config;

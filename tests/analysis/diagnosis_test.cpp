@@ -1,13 +1,13 @@
 // What a run's time goes into, said in words: against runs whose cause is known.
-#include "analysis/diagnosis.h"
+#include "analysis/causes/diagnosis.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analysis/advice.h"
+#include "analysis/advice/advice.h"
+#include "analysis/advice/trials.h"
 #include "analysis/findings.h"
-#include "analysis/trials.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;

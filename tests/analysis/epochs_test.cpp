@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "analysis/between_steps.h"
-#include "analysis/metrics.h"
-#include "analysis/run.h"
+#include "analysis/metrics/metrics.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/between_steps.h"
 #include "support/metric_value.h"
 #include "support/step_facts.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/diagnosis.h"
-#include "analysis/run.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 
 namespace trainscope::test {

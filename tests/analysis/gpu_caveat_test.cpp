@@ -1,10 +1,10 @@
 // A run that asks for the work of many GPUs and gets that of one says so.
 
-#include "analysis/gpu_caveat.h"
+#include "analysis/caveats/gpu_caveat.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 

@@ -1,12 +1,12 @@
 // Gradients, buckets and exposed communication: by hand, on random runs, on a real trace.
-#include "analysis/gradient_flow.h"
+#include "analysis/views/gradient_flow.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 #include <set>
 
-#include "analysis/partition.h"
-#include "analysis/run.h"
+#include "analysis/causes/partition.h"
+#include "analysis/runs/run.h"
 #include "base/temporary_folder.h"
 #include "support/skip.h"
 #include "support/step_facts.h"

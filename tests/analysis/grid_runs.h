@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/proposals.h"
-#include "analysis/run.h"
+#include "analysis/advice/proposals.h"
+#include "analysis/runs/run.h"
 
 namespace trainscope::test {
 

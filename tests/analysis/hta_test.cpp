@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/intervals.h"
+#include "analysis/steps/intervals.h"
 #include "support/skip.h"
 #include "support/traces.h"
 #include "trace/chrome_reader.h"

@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <string_view>
 
-#include "analysis/diagnosis.h"
-#include "analysis/run.h"
-#include "analysis/trials.h"
-#include "analysis/unit_times.h"
+#include "analysis/advice/trials.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/causes/unit_times.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 

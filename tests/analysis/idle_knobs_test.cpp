@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "program/knob_table.h"
 #include "program/known_models.h"
 #include "support/config.h"
 #include "support/shown_run.h"
-#include "train/models.h"
-#include "train/published_models.h"
+#include "train/model/models.h"
+#include "train/model/published_models.h"
 
 using namespace trainscope;
 using program::Config;

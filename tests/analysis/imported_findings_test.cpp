@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "analysis/diagnosis.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/causes/diagnosis.h"
 #include "support/made_trace.h"
 
 using namespace trainscope;

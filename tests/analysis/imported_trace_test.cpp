@@ -10,12 +10,12 @@
 #include <string_view>
 #include <tuple>
 
-#include "analysis/critical_path.h"
-#include "analysis/diagnosis.h"
-#include "analysis/facts.h"
-#include "analysis/gradient_flow.h"
-#include "analysis/operations.h"
-#include "analysis/run.h"
+#include "analysis/causes/critical_path.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/facts.h"
+#include "analysis/views/gradient_flow.h"
+#include "analysis/views/operations.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "base/units.h"

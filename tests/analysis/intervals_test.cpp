@@ -1,4 +1,4 @@
-#include "analysis/intervals.h"
+#include "analysis/steps/intervals.h"
 
 #include <catch2/catch.hpp>
 #include <random>

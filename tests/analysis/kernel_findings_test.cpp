@@ -1,11 +1,11 @@
 // What findings and their advice say of kernels: against runs whose kernels are known.
-#include "analysis/diagnosis.h"
+#include "analysis/causes/diagnosis.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analysis/advice.h"
-#include "analysis/explain.h"
+#include "analysis/advice/advice.h"
+#include "analysis/causes/explain.h"
 #include "analysis/findings.h"
 
 using namespace trainscope;

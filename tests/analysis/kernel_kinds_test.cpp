@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analysis/operations.h"
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/operations.h"
 #include "base/files.h"
 #include "support/config.h"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "host/interpreter.h"
 #include "host/rank_numbers.h"

@@ -1,15 +1,15 @@
 // Steps of a profiler's traces whose GPU was behind its host, or had nothing to do, as it began.
-#include "analysis/launched_work.h"
+#include "analysis/steps/launched_work.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
 
-#include "analysis/measured.h"
-#include "analysis/run.h"
-#include "analysis/step_caveat.h"
-#include "analysis/step_facts.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/caveats/step_caveat.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/measured.h"
+#include "analysis/steps/step_facts.h"
 #include "support/made_trace.h"
 
 using namespace trainscope;

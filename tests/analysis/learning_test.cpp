@@ -1,6 +1,6 @@
 // What a run learned, from the rows of its steps.
 
-#include "analysis/learning.h"
+#include "analysis/metrics/learning.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
-#include "analysis/loader_caveat.h"
+#include "analysis/caveats/loader_caveat.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 
 using namespace trainscope;

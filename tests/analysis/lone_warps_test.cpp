@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "machine/architecture.h"
 #include "support/config.h"
 

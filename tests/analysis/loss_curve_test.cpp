@@ -1,5 +1,5 @@
 // The loss over the steps, from rows made by hand.
-#include "analysis/loss_curve.h"
+#include "analysis/metrics/loss_curve.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,11 +1,11 @@
 // Loss scaling on the number line, against FP16 and BF16 themselves.
-#include "analysis/loss_scaling.h"
+#include "analysis/views/loss_scaling.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "host/float_types.h"
 
 using namespace trainscope;

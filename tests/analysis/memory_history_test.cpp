@@ -1,15 +1,15 @@
 // Memory over time and its maps, against the counters and the replay from the start.
-#include "analysis/memory_history.h"
+#include "analysis/views/memory_history.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
 
-#include "analysis/batch_fit.h"
-#include "analysis/memory_counters.h"
-#include "analysis/memory_fit.h"
-#include "analysis/memory_map.h"
-#include "analysis/run.h"
+#include "analysis/advice/batch_fit.h"
+#include "analysis/advice/memory_fit.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/memory_counters.h"
+#include "analysis/views/memory_map.h"
 #include "support/config.h"
 #include "train/build.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory_counters.h"
-#include "analysis/memory_fit.h"
-#include "analysis/memory_map.h"
-#include "analysis/run_file.h"
+#include "analysis/advice/memory_fit.h"
+#include "analysis/runs/run_file.h"
+#include "analysis/views/memory_counters.h"
+#include "analysis/views/memory_map.h"
 #include "sim/simulation.h"
 #include "support/bench_program.h"
 #include "support/config.h"

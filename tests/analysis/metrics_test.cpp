@@ -1,9 +1,9 @@
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "sim/simulation.h"
 #include "support/config.h"
 #include "support/metric_value.h"

@@ -1,13 +1,13 @@
-#include "analysis/operation_spans.h"
+#include "analysis/views/operation_spans.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/intervals.h"
-#include "analysis/operations.h"
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/intervals.h"
+#include "analysis/views/operations.h"
 #include "base/files.h"
 #include "support/made_trace.h"
 #include "support/skip.h"

@@ -1,4 +1,4 @@
-#include "analysis/operations.h"
+#include "analysis/views/operations.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;

@@ -1,5 +1,5 @@
 // What a GPU that does nothing waits for.
-#include "analysis/partition.h"
+#include "analysis/causes/partition.h"
 
 #include <catch2/catch.hpp>
 

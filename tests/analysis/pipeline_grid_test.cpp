@@ -4,13 +4,13 @@
 #include <map>
 #include <string_view>
 
-#include "analysis/advice.h"
-#include "analysis/collectives.h"
-#include "analysis/diagnosis.h"
-#include "analysis/gradient_flow.h"
+#include "analysis/advice/advice.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/causes/stage_times.h"
 #include "analysis/grid_runs.h"
-#include "analysis/run.h"
-#include "analysis/stage_times.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/collectives.h"
+#include "analysis/views/gradient_flow.h"
 #include "base/units.h"
 #include "support/config.h"
 #include "support/metric_value.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/facts.h"
-#include "analysis/rank_metrics.h"
-#include "analysis/rank_times.h"
-#include "analysis/run.h"
-#include "analysis/step_marks.h"
+#include "analysis/causes/rank_times.h"
+#include "analysis/metrics/rank_metrics.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/facts.h"
+#include "analysis/steps/step_marks.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
 #include "support/metric_value.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/run.h"
-#include "analysis/run_file.h"
+#include "analysis/runs/run.h"
+#include "analysis/runs/run_file.h"
 
 using namespace trainscope;
 using analysis::Run;

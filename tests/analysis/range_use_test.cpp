@@ -1,4 +1,4 @@
-#include "analysis/range_use.h"
+#include "analysis/steps/range_use.h"
 
 #include <catch2/catch.hpp>
 #include <random>

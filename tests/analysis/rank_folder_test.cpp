@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/critical_path.h"
-#include "analysis/rank_caveat.h"
-#include "analysis/rank_metrics.h"
-#include "analysis/run.h"
+#include "analysis/causes/critical_path.h"
+#include "analysis/caveats/rank_caveat.h"
+#include "analysis/metrics/rank_metrics.h"
+#include "analysis/runs/run.h"
 #include "base/temporary_folder.h"
 #include "support/foreign_ranks.h"
 #include "support/metric_value.h"

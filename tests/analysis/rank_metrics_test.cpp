@@ -1,11 +1,11 @@
 // Metrics of single ranks.
 
-#include "analysis/rank_metrics.h"
+#include "analysis/metrics/rank_metrics.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "support/metric_value.h"
 

@@ -2,8 +2,8 @@
 // or fewer.
 #include <catch2/catch.hpp>
 
-#include "analysis/facts.h"
-#include "analysis/rank_times.h"
+#include "analysis/causes/rank_times.h"
+#include "analysis/steps/facts.h"
 #include "support/made_trace.h"
 #include "support/step_facts.h"
 

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/memory_counters.h"
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/memory_counters.h"
 #include "support/config.h"
 #include "support/skip.h"
 #include "support/traces.h"

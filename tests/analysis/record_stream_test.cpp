@@ -1,7 +1,7 @@
 // What record_stream prevents: memory that is handed out again while another stream still reads it.
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 

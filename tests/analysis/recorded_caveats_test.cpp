@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/collective_caveat.h"
-#include "analysis/process_caveat.h"
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
+#include "analysis/caveats/collective_caveat.h"
+#include "analysis/caveats/process_caveat.h"
 #include "support/made_trace.h"
 
 using namespace trainscope;

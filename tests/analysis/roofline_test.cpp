@@ -1,11 +1,11 @@
 // The roofline of whole runs: what kernels and steps are bound by.
-#include "analysis/roofline.h"
+#include "analysis/views/roofline.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 

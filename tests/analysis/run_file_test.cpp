@@ -1,4 +1,4 @@
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

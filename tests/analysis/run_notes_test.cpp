@@ -1,11 +1,11 @@
 // Notes on a run go through a saved file and back.
-#include "analysis/run_notes.h"
+#include "analysis/runs/run_notes.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analysis/run_file.h"
-#include "analysis/run_head.h"
+#include "analysis/runs/run_file.h"
+#include "analysis/runs/run_head.h"
 #include "trace/bytes.h"
 #include "trace/trace_bytes.h"
 

@@ -1,9 +1,9 @@
 // The scaling curve, against whole runs of the same configs.
-#include "analysis/scaling.h"
+#include "analysis/advice/scaling.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;

@@ -2,8 +2,8 @@
 // and of a pipeline.
 #include <catch2/catch.hpp>
 
-#include "analysis/rank_metrics.h"
-#include "analysis/run.h"
+#include "analysis/metrics/rank_metrics.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 
 using namespace trainscope;

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analysis/run.h"
-#include "analysis/run_file.h"
-#include "analysis/run_head.h"
+#include "analysis/runs/run.h"
+#include "analysis/runs/run_file.h"
+#include "analysis/runs/run_head.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
 #include "support/metric_value.h"

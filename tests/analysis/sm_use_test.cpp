@@ -1,11 +1,11 @@
 // The workloads kernel and gemm, from knobs to metrics: what people know of waves and occupancy
 // must come out of whole runs.
-#include "analysis/sm_use.h"
+#include "analysis/views/sm_use.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/metrics.h"
-#include "analysis/run.h"
+#include "analysis/metrics/metrics.h"
+#include "analysis/runs/run.h"
 #include "sim/sm_lanes.h"
 #include "support/config.h"
 #include "support/metric_value.h"

@@ -1,10 +1,10 @@
 // What stages do when, read from a trace; and the time in which they stand still.
-#include "analysis/stage_times.h"
+#include "analysis/causes/stage_times.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"

@@ -1,9 +1,9 @@
 // nn.DataParallel's transfers, by hand.
-#include "analysis/star_flow.h"
+#include "analysis/views/star_flow.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 
 using namespace trainscope;
 using namespace trainscope::analysis;

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/level.h"
-#include "analysis/run.h"
+#include "analysis/runs/level.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 
 using namespace trainscope;

@@ -1,15 +1,15 @@
 // A series is measured step by step, in parts of the trace: to the bit what the whole trace says.
-#include "analysis/step_parts.h"
+#include "analysis/steps/step_parts.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>
 
-#include "analysis/epochs.h"
-#include "analysis/metrics.h"
-#include "analysis/run.h"
-#include "analysis/step_facts.h"
+#include "analysis/metrics/metrics.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/epochs.h"
+#include "analysis/steps/step_facts.h"
 #include "scenario/lesson.h"
 #include "support/config.h"
 #include "support/made_trace.h"

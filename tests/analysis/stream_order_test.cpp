@@ -1,6 +1,6 @@
 // When a stream or a device was free for a piece of work.
 
-#include "analysis/stream_order.h"
+#include "analysis/causes/stream_order.h"
 
 #include <catch2/catch.hpp>
 

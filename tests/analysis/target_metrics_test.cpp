@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/loss_curve.h"
-#include "analysis/run.h"
-#include "analysis/run_file.h"
+#include "analysis/metrics/loss_curve.h"
+#include "analysis/runs/run.h"
+#include "analysis/runs/run_file.h"
 #include "support/config.h"
-#include "train/loss_target.h"
+#include "train/settings/loss_target.h"
 
 using namespace trainscope;
 using analysis::Run;

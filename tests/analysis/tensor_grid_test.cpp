@@ -4,10 +4,10 @@
 #include <map>
 #include <string_view>
 
-#include "analysis/diagnosis.h"
-#include "analysis/gradient_flow.h"
+#include "analysis/causes/diagnosis.h"
 #include "analysis/grid_runs.h"
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
+#include "analysis/views/gradient_flow.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 

@@ -1,8 +1,8 @@
-#include "analysis/thread_history.h"
+#include "analysis/causes/thread_history.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/works_at_once.h"
+#include "analysis/causes/works_at_once.h"
 #include "support/made_trace.h"
 
 using namespace trainscope;

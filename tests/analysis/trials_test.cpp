@@ -1,10 +1,10 @@
 // Knobs that were tried, against runs in which they are turned.
-#include "analysis/trials.h"
+#include "analysis/advice/trials.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "analysis/diagnosis.h"
+#include "analysis/causes/diagnosis.h"
 #include "support/config.h"
 
 using namespace trainscope;

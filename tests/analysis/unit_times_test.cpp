@@ -1,10 +1,10 @@
 // When FSDP's units are whole, read from a trace.
-#include "analysis/unit_times.h"
+#include "analysis/causes/unit_times.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 #include "support/made_trace.h"
 #include "trace/chrome_reader.h"

@@ -1,13 +1,13 @@
 // Validations between training steps: no part of any step, and what they leave in memory.
-#include "analysis/validating.h"
+#include "analysis/steps/validating.h"
 
 #include <catch2/catch.hpp>
 
-#include "analysis/advice.h"
-#include "analysis/diagnosis.h"
-#include "analysis/memory_fit.h"
-#include "analysis/run.h"
-#include "analysis/step_marks.h"
+#include "analysis/advice/advice.h"
+#include "analysis/advice/memory_fit.h"
+#include "analysis/causes/diagnosis.h"
+#include "analysis/runs/run.h"
+#include "analysis/steps/step_marks.h"
 #include "sim/ending.h"
 #include "support/config.h"
 #include "support/metric_value.h"

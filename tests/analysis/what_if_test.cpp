@@ -1,5 +1,5 @@
 // What a change to a recorded run would bring, from its replays.
-#include "analysis/what_if.h"
+#include "analysis/advice/what_if.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analysis/diagnosis.h"
+#include "analysis/causes/diagnosis.h"
 #include "base/temporary_folder.h"
 #include "support/config.h"
 #include "support/skip.h"

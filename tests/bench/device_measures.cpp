@@ -11,7 +11,7 @@
 #include "cuda/calibration/bench.h"
 #include "cuda/execution.h"
 #include "train/build.h"
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 namespace trainscope::bench {
 namespace {

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "bench/bench.h"
 #include "scenario/lesson.h"
 #include "support/step_facts.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "bench/bench.h"
 
 namespace trainscope::bench {

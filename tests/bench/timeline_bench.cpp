@@ -15,12 +15,12 @@
 #include <random>
 #include <thread>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/error.h"
 #include "bench/bench.h"
-#include "ui/app/indexed_trace.h"
-#include "ui/app/timeline_search.h"
-#include "ui/app/window.h"
+#include "ui/app/views/timeline_search.h"
+#include "ui/app/window/window.h"
+#include "ui/app/workspace/indexed_trace.h"
 #include "ui/timeline/view.h"
 
 namespace trainscope::bench {

@@ -13,7 +13,7 @@
 #include "bench/bench.h"
 #include "scenario/lesson.h"
 #include "scenario/link.h"
-#include "ui/app/application.h"
+#include "ui/app/window/application.h"
 
 namespace trainscope::bench {
 namespace {

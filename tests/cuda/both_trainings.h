@@ -4,12 +4,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
 #include "support/config.h"
 #include "train/build.h"
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 namespace trainscope::test {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/error.h"
 #include "cuda/emulated_device.h"
 #include "scenario/lesson.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "support/config.h"
 
 namespace trainscope::test {

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "analysis/metrics.h"
-#include "analysis/run.h"
+#include "analysis/metrics/metrics.h"
+#include "analysis/runs/run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
 #include "support/config.h"

@@ -1,4 +1,4 @@
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "cuda/emulated_device.h"

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/measured_run.h"
-#include "analysis/rank_run.h"
-#include "analysis/stage_times.h"
+#include "analysis/causes/stage_times.h"
+#include "analysis/runs/measured_run.h"
+#include "analysis/runs/rank_run.h"
 #include "cuda/emulated_device.h"
 #include "support/processes.h"
 #include "support/skip.h"

@@ -5,14 +5,14 @@
 #include <map>
 #include <set>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "cuda/emulated_device.h"
 #include "cuda/execution.h"
 #include "host/initial_values.h"
 #include "support/config.h"
 #include "support/metric_value.h"
 #include "train/build.h"
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;

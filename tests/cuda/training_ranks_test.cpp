@@ -9,7 +9,7 @@
 #include "sim/simulation.h"
 #include "support/skip.h"
 #include "train/build.h"
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using namespace trainscope::test;

@@ -1,6 +1,6 @@
 // Both executors beside each other: the simulator, and the device that the emulator stands in for.
 
-#include "analysis/validation.h"
+#include "analysis/runs/validation.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

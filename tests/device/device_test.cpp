@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/calibration.h"
 #include "cuda/device_checks.h"

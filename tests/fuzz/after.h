@@ -1,7 +1,7 @@
 // What comes after a reader: everything that a run is shown and written with.
 #pragma once
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 
 namespace trainscope::fuzz {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "base/error.h"
 #include "cuda/calibration/bench.h"
 #include "cuda/calibration/calibration.h"

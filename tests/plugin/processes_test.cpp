@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/measured_run.h"
-#include "analysis/run_file.h"
-#include "analysis/stage_times.h"
+#include "analysis/causes/stage_times.h"
+#include "analysis/runs/measured_run.h"
+#include "analysis/runs/run_file.h"
 #include "cli/program.h"
 #include "cuda/device_checks.h"
 #include "support/processes.h"

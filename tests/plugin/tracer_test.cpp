@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/measured_run.h"
+#include "analysis/runs/measured_run.h"
 #include "cuda/calibration/bench.h"
 #include "cuda/device_checks.h"
 #include "plugin/own_gpu.h"

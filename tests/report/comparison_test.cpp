@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "analysis/published_errors.h"
+#include "analysis/runs/published_errors.h"
 #include "report/beyond_steps.h"
 #include "report/html.h"
 #include "report/runs.h"

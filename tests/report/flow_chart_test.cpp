@@ -4,8 +4,8 @@
 #include <regex>
 #include <set>
 
-#include "analysis/gradient_flow.h"
-#include "analysis/star_flow.h"
+#include "analysis/views/gradient_flow.h"
+#include "analysis/views/star_flow.h"
 #include "base/units.h"
 #include "report/markup.h"
 #include "report/runs.h"

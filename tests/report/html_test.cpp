@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analysis/operations.h"
-#include "analysis/part_category.h"
+#include "analysis/causes/part_category.h"
+#include "analysis/views/operations.h"
 #include "base/units.h"
 #include "report/comparison.h"
 #include "report/escape.h"

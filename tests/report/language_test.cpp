@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/diagnosis.h"
+#include "analysis/causes/diagnosis.h"
 #include "base/files.h"
 #include "program/knobs.h"
 #include "report/html.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <regex>
 
-#include "analysis/memory_history.h"
+#include "analysis/views/memory_history.h"
 #include "report/markup.h"
 #include "report/runs.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "program/config.h"
 
 namespace trainscope::test {

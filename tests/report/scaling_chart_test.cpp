@@ -4,7 +4,7 @@
 #include <cmath>
 #include <regex>
 
-#include "analysis/loss_scaling.h"
+#include "analysis/views/loss_scaling.h"
 #include "report/markup.h"
 #include "report/runs.h"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <regex>
 
-#include "analysis/placed_kernels.h"
+#include "analysis/views/placed_kernels.h"
 #include "report/markup.h"
 #include "report/runs.h"
 

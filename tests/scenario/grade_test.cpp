@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"

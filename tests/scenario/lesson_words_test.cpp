@@ -1,7 +1,7 @@
 // Words and claims that a lesson of one's own brings along.
 #include <catch2/catch.hpp>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "scenario/lesson.h"
 #include "support/edited_lesson.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "support/config.h"
 
 using namespace trainscope;

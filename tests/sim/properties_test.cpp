@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "analysis/intervals.h"
+#include "analysis/steps/intervals.h"
 #include "machine/machine.h"
 #include "sim/simulation.h"
 #include "support/random_program.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "ui/app/color.h"
+#include "ui/app/window/color.h"
 
 namespace trainscope::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "machine/machine.h"
 #include "scenario/lesson.h"
 #include "support/metric_value.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/step_facts.h"
+#include "analysis/steps/step_facts.h"
 
 namespace trainscope::test {
 

@@ -12,8 +12,8 @@
 #include "base/files.h"
 #include "program/idle_knobs.h"
 #include "support/built_program.h"
-#include "train/compiled_pieces.h"
-#include "train/cut_layers.h"
+#include "train/compile/compiled_pieces.h"
+#include "train/parallel/cut_layers.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;

@@ -1,4 +1,4 @@
-#include "train/convolutions.h"
+#include "train/kernels/convolutions.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "train/cublas_workspaces.h"
+#include "train/kernels/cublas_workspaces.h"
 
 #include <catch2/catch.hpp>
 #include <string>

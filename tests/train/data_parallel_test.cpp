@@ -1,5 +1,5 @@
 // nn.DataParallel's program and its run.
-#include "train/data_parallel.h"
+#include "train/parallel/data_parallel.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

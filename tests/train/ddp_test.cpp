@@ -1,5 +1,5 @@
 // DistributedDataParallel's program, against PyTorch's own buckets (tests/golden/ddp_buckets.py).
-#include "train/ddp_buckets.h"
+#include "train/parallel/ddp_buckets.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

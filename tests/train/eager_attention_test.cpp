@@ -1,6 +1,6 @@
 // Attention as a model writes it out: its launches, what they move, and what is kept of them.
 
-#include "train/eager_attention.h"
+#include "train/kernels/eager_attention.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,5 +1,5 @@
 // FSDP's program: what is gathered, scattered and freed, and when.
-#include "train/fsdp.h"
+#include "train/parallel/fsdp.h"
 
 #include <catch2/catch.hpp>
 #include <set>

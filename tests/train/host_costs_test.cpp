@@ -1,5 +1,5 @@
 // What an operator costs its host thread: a convolution and a batch norm several times an `add`.
-#include "train/host_costs.h"
+#include "train/kernels/host_costs.h"
 
 #include <catch2/catch.hpp>
 #include <map>

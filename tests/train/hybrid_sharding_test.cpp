@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/parallel.h"
-#include "train/ranks.h"
+#include "train/parallel/parallel.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

@@ -1,6 +1,6 @@
 // The order of an interleaved pipeline: as PyTorch's ScheduleInterleaved1F1B has it, without a rank
 // that waits for ever, and as short as Narayanan et al. have it.
-#include "train/interleaved_order.h"
+#include "train/parallel/interleaved_order.h"
 
 #include <catch2/catch.hpp>
 #include <functional>

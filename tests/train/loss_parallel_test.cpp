@@ -6,9 +6,9 @@
 
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/cut_layers.h"
-#include "train/models.h"
-#include "train/ranks.h"
+#include "train/model/models.h"
+#include "train/parallel/cut_layers.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

@@ -1,5 +1,5 @@
 // The arithmetic that MFU counts.
-#include "train/model_flops.h"
+#include "train/model/model_flops.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The published models, against what is published of them and what PyTorch says of the same modules
 // (tests/golden/models.py).
 
-#include "train/models.h"
+#include "train/model/models.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -12,8 +12,8 @@
 
 #include "base/files.h"
 #include "support/config.h"
+#include "train/autograd/tape.h"
 #include "train/build.h"
-#include "train/tape.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;

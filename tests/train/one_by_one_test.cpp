@@ -1,5 +1,5 @@
 // Kernels that move numbers one by one: as quick as measured, whatever their type.
-#include "train/one_by_one.h"
+#include "train/kernels/one_by_one.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,8 +9,8 @@
 #include "machine/machine.h"
 #include "sim/sm_run.h"
 #include "train/build.h"
-#include "train/kernels.h"
-#include "train/launch_shapes.h"
+#include "train/kernels/kernels.h"
+#include "train/kernels/launch_shapes.h"
 
 namespace trainscope::train {
 namespace {

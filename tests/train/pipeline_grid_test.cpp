@@ -10,7 +10,7 @@
 #include "support/built_program.h"
 #include "support/program_order.h"
 #include "train/build.h"
-#include "train/parallel.h"
+#include "train/parallel/parallel.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

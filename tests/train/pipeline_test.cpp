@@ -1,5 +1,5 @@
 // A pipeline's program: what each rank computes, sends, receives and frees, and when.
-#include "train/pipeline.h"
+#include "train/parallel/pipeline.h"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/interleaved_order.h"
+#include "train/parallel/interleaved_order.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

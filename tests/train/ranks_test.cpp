@@ -1,5 +1,5 @@
 // Ranks that differ: a slow one, and one that has fewer batches.
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 #include <algorithm>
 #include <array>

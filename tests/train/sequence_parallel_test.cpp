@@ -1,5 +1,5 @@
 // Sequence parallelism's program: what each rank has a part of, what is gathered and scattered.
-#include "train/sequence_parallel.h"
+#include "train/parallel/sequence_parallel.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/cut_layers.h"
-#include "train/models.h"
-#include "train/ranks.h"
+#include "train/model/models.h"
+#include "train/parallel/cut_layers.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

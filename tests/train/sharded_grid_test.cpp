@@ -10,7 +10,7 @@
 #include "program/shards.h"
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/ranks.h"
+#include "train/parallel/ranks.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

@@ -1,12 +1,12 @@
 // Where a model is cut into the stages of a pipeline.
-#include "train/stages.h"
+#include "train/parallel/stages.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "train/models.h"
-#include "train/tape.h"
+#include "train/autograd/tape.h"
+#include "train/model/models.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

@@ -1,13 +1,13 @@
 // Tensor parallelism's program: which layers are cut, what is summed over the ranks, and when.
-#include "train/tensor_parallel.h"
+#include "train/parallel/tensor_parallel.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "support/built_program.h"
 #include "support/program_order.h"
-#include "train/cut_layers.h"
-#include "train/models.h"
+#include "train/model/models.h"
+#include "train/parallel/cut_layers.h"
 
 using namespace trainscope;
 using namespace trainscope::train;

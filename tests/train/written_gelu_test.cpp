@@ -1,6 +1,6 @@
 // GELU as GPT-2 writes it out in Hugging Face's library.
 
-#include "train/written_gelu.h"
+#include "train/kernels/written_gelu.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "support/config.h"
+#include "train/autograd/tape.h"
 #include "train/build.h"
-#include "train/models.h"
-#include "train/tape.h"
+#include "train/model/models.h"
 #include "training/training_run.h"
 
 using namespace trainscope;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/run.h"
+#include "analysis/runs/run.h"
 #include "base/files.h"
 #include "training/training_run.h"
 

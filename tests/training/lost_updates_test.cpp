@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/learning.h"
+#include "analysis/metrics/learning.h"
 #include "support/config.h"
 #include "training/training_run.h"
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analysis/metrics.h"
+#include "analysis/metrics/metrics.h"
 #include "host/later_numbers.h"
 #include "sim/simulation.h"
 #include "train/build.h"

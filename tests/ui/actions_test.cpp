@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "ui/app/action_list.h"
-#include "ui/app/action_table.h"
-#include "ui/app/shortcuts.h"
-#include "ui/panels/palette.h"
+#include "ui/app/actions/action_list.h"
+#include "ui/app/actions/action_table.h"
+#include "ui/app/actions/shortcuts.h"
+#include "ui/panels/sheets/palette.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

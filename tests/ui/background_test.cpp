@@ -1,5 +1,5 @@
 // Work beside the window that ends in an exception: a sentence where its result would stand.
-#include "ui/app/background.h"
+#include "ui/app/workspace/background.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/platform.h"
 #include "base/temporary_folder.h"
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/runs.h"
 

@@ -2,9 +2,9 @@
 // written.
 #include <catch2/catch.hpp>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/temporary_folder.h"
-#include "ui/app/export.h"
+#include "ui/app/files/export.h"
 #include "ui/driver.h"
 #include "ui/runs.h"
 

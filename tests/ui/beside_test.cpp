@@ -3,18 +3,18 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "trace/chrome_writer.h"
 #include "trace/ranks.h"
-#include "ui/app/sweeping.h"
-#include "ui/app/window_link.h"
+#include "ui/app/workspace/sweeping.h"
+#include "ui/app/workspace/window_link.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
 #include "ui/is_there.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -1,12 +1,12 @@
 // Where the listings of A and B differ, and that a room sees it.
-#include "ui/app/code_difference.h"
+#include "ui/app/views/code_difference.h"
 
 #include <imgui_internal.h>
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "ui/panels/source_text.h"
+#include "ui/panels/comparison/source_text.h"
 #include "ui/stage.h"
 #include "ui/words.h"
 

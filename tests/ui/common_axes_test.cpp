@@ -1,8 +1,8 @@
 // What A and B are drawn to, where they stand beside one another.
 #include <catch2/catch.hpp>
 
-#include "ui/panels/number_line.h"
-#include "ui/panels/scaling_plot.h"
+#include "ui/panels/charts/number_line.h"
+#include "ui/panels/charts/scaling_plot.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "ui/app/sweeping.h"
-#include "ui/panels/sweep.h"
+#include "ui/app/workspace/sweeping.h"
+#include "ui/panels/comparison/sweep.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -1,4 +1,4 @@
-#include "ui/app/comparison.h"
+#include "ui/app/views/comparison.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "base/ratio.h"
 #include "report/comparison.h"
-#include "ui/app/moment.h"
+#include "ui/app/views/moment.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

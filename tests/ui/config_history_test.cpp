@@ -1,5 +1,5 @@
 // Undo and redo of what was turned.
-#include "ui/app/config_history.h"
+#include "ui/app/workspace/config_history.h"
 
 #include <catch2/catch.hpp>
 #include <random>

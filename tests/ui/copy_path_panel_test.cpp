@@ -1,10 +1,10 @@
 // The copy path in the window: opened by name, at the playhead, silent before the reveal.
 #include <catch2/catch.hpp>
 
-#include "ui/app/layout.h"
-#include "ui/app/shapes.h"
+#include "ui/app/window/layout.h"
+#include "ui/app/window/shapes.h"
 #include "ui/driver.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

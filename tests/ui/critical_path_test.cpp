@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "ui/cut_text.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/runs.h"
 #include "ui/words.h"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "ui/driver.h"
-#include "ui/panels/code.h"
+#include "ui/panels/comparison/code.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "support/skip.h"
-#include "ui/app/application.h"
+#include "ui/app/window/application.h"
 
 namespace trainscope::ui {
 

@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "ui/app/action_list.h"
+#include "ui/app/actions/action_list.h"
 #include "ui/driver.h"
-#include "ui/panels/palette.h"
-#include "ui/panels/top_bar.h"
+#include "ui/panels/sheets/palette.h"
+#include "ui/panels/window/top_bar.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/long_words.h"
 #include "ui/monitors.h"
 #include "ui/runs.h"

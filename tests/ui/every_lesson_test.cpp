@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/temporary_folder.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_card.h"
 #include "ui/driver.h"
 
 using namespace trainscope;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "ui/app/sweeping.h"
+#include "ui/app/workspace/sweeping.h"
 #include "ui/monitors.h"
 #include "ui/runs.h"
 

@@ -1,5 +1,5 @@
 // What is open can be written to a file from the window.
-#include "ui/app/export.h"
+#include "ui/app/files/export.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"

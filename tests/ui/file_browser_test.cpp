@@ -1,19 +1,19 @@
 // Opening files: what a folder shows, what was opened lately, and the sheet by keyboard alone.
-#include "ui/app/file_browser.h"
+#include "ui/app/files/file_browser.h"
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "analysis/rank_metrics.h"
-#include "analysis/run.h"
+#include "analysis/metrics/rank_metrics.h"
+#include "analysis/runs/run.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "support/foreign_ranks.h"
 #include "trace/chrome_writer.h"
-#include "ui/app/recent_files.h"
+#include "ui/app/files/recent_files.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 

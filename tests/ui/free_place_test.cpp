@@ -1,10 +1,10 @@
 // Where words of a chart may stand: on no line and on no other words.
-#include "ui/panels/free_place.h"
+#include "ui/panels/charts/free_place.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "ui/panels/line_flags.h"
+#include "ui/panels/charts/line_flags.h"
 
 using namespace trainscope::ui;
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "scenario/lesson.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_card.h"
 #include "ui/idle.h"
 
 using namespace trainscope;

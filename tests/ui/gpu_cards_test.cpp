@@ -1,11 +1,11 @@
 // Cards of GPUs: one form for all of them, and words that stand apart, however many there are.
-#include "ui/panels/gpu_cards.h"
+#include "ui/panels/gpus/gpu_cards.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "analysis/gradient_flow.h"
+#include "analysis/views/gradient_flow.h"
 #include "machine/ring.h"
 #include "ui/runs.h"
 #include "ui/words.h"

@@ -1,13 +1,13 @@
 // Where GPUs stand in little room, and when their links are left out.
-#include "ui/app/gpu_map.h"
+#include "ui/app/views/gpu_map.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>
 
 #include "machine/ring.h"
 #include "machine/topology_part.h"
-#include "ui/app/gpu_grid.h"
-#include "ui/panels/free_place.h"
+#include "ui/app/views/gpu_grid.h"
+#include "ui/panels/charts/free_place.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -10,7 +10,7 @@
 #include "support/skip.h"
 #include "ui/driver.h"
 #include "ui/idle.h"
-#include "ui/panels/sm_array.h"
+#include "ui/panels/gpus/sm_array.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -7,14 +7,14 @@
 
 #include "base/units.h"
 #include "machine/ring.h"
-#include "ui/app/gpu_map.h"
-#include "ui/app/gradient_cells.h"
-#include "ui/app/layout.h"
+#include "ui/app/views/gpu_map.h"
+#include "ui/app/views/gradient_cells.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/is_there.h"
-#include "ui/panels/flow_facts.h"
-#include "ui/panels/step_strip.h"
+#include "ui/panels/gpus/flow_facts.h"
+#include "ui/panels/gpus/step_strip.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "ui/app/workspace.h"
+#include "ui/app/workspace/workspace.h"
 
 namespace trainscope::ui {
 

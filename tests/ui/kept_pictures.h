@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "ui/app/window.h"
+#include "ui/app/window/window.h"
 
 namespace trainscope::ui {
 

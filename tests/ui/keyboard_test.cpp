@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <initializer_list>
 
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/driver.h"
-#include "ui/panels/knob_control.h"
+#include "ui/panels/comparison/knob_control.h"
 #include "ui/words.h"
 
 using namespace trainscope;

@@ -1,7 +1,7 @@
 // A lesson's card in another language than English.
 #include <catch2/catch.hpp>
 
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_card.h"
 #include "ui/words.h"
 
 using namespace trainscope;

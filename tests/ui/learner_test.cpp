@@ -7,9 +7,9 @@
 #include "base/temporary_folder.h"
 #include "scenario/grade.h"
 #include "scenario/learner.h"
-#include "ui/app/layout.h"
-#include "ui/app/lesson_card.h"
-#include "ui/app/prerequisite.h"
+#include "ui/app/lesson/lesson_card.h"
+#include "ui/app/lesson/prerequisite.h"
+#include "ui/app/window/layout.h"
 #include "ui/driver.h"
 #include "ui/idle.h"
 

@@ -1,12 +1,12 @@
 // What a lesson's card says: how a number is asked for, and where its text need not hold.
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_card.h"
 
 #include <imgui_internal.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "ui/panels/lesson.h"
+#include "ui/panels/lesson/lesson.h"
 #include "ui/words.h"
 
 using namespace trainscope;

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "analysis/measured.h"
+#include "analysis/steps/measured.h"
 #include "scenario/progress.h"
-#include "ui/app/line_up.h"
+#include "ui/app/views/line_up.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
-#include "ui/panels/code.h"
-#include "ui/panels/knobs.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/comparison/code.h"
+#include "ui/panels/comparison/knobs.h"
+#include "ui/panels/timelines/timelines.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

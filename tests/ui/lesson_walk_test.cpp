@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "ui/app/action_table.h"
-#include "ui/app/lesson_card.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/actions/action_table.h"
+#include "ui/app/lesson/lesson_card.h"
+#include "ui/app/window/trainscope_window.h"
 #include "ui/driver.h"
 
 using namespace trainscope;

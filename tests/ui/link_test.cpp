@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ui/app/window_link.h"
+#include "ui/app/workspace/window_link.h"
 #include "ui/idle.h"
 
 using namespace trainscope;

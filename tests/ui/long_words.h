@@ -4,7 +4,7 @@
 
 #include <imgui_internal.h>
 
-#include "ui/app/theme.h"
+#include "ui/app/window/theme.h"
 
 namespace trainscope::ui {
 

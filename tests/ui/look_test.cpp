@@ -4,8 +4,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "ui/app/settings.h"
-#include "ui/panels/timelines.h"
+#include "ui/app/window/settings.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/runs.h"
 #include "ui/words.h"
 

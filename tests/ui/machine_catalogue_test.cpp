@@ -1,4 +1,4 @@
-#include "ui/app/machine_catalogue.h"
+#include "ui/app/views/machine_catalogue.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

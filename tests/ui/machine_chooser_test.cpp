@@ -1,10 +1,10 @@
 // Machines chosen by mouse and keys: for A, for B, for both; in a lesson, and back.
 #include <catch2/catch.hpp>
 
-#include "ui/app/machine_words.h"
+#include "ui/app/views/machine_words.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

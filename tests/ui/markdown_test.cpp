@@ -1,4 +1,4 @@
-#include "ui/panels/markdown.h"
+#include "ui/panels/lesson/markdown.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "ui/app/timeline_search.h"
+#include "ui/app/views/timeline_search.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;

@@ -1,5 +1,5 @@
 // The map of the allocator's segments, however many there are.
-#include "ui/panels/memory_segments.h"
+#include "ui/panels/memory/memory_segments.h"
 
 #include <imgui.h>
 
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "support/skip.h"
-#include "ui/app/window.h"
-#include "ui/panels/memory_chart.h"
+#include "ui/app/window/window.h"
+#include "ui/panels/memory/memory_chart.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

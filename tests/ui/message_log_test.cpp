@@ -1,5 +1,5 @@
 // The window's messages can be read again.
-#include "ui/app/message_log.h"
+#include "ui/app/workspace/message_log.h"
 
 #include <catch2/catch.hpp>
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/temporary_folder.h"
-#include "ui/app/action_list.h"
+#include "ui/app/actions/action_list.h"
 #include "ui/driver.h"
 
 using namespace trainscope;

@@ -1,5 +1,5 @@
 // Names that are cut to fit, and still told apart.
-#include "ui/app/names_apart.h"
+#include "ui/app/views/names_apart.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Notes belong to the run they were written on, whichever side shows it.
-#include "ui/app/notebook.h"
+#include "ui/app/workspace/notebook.h"
 
 #include <catch2/catch.hpp>
 #include "ui/runs.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <random>
 
-#include "analysis/run_file.h"
-#include "ui/app/export.h"
+#include "analysis/runs/run_file.h"
+#include "ui/app/files/export.h"
 #include "ui/cut_text.h"
 #include "ui/runs.h"
 

@@ -4,9 +4,9 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/run_file.h"
+#include "analysis/runs/run_file.h"
 #include "base/temporary_folder.h"
-#include "ui/panels/running.h"
+#include "ui/panels/window/running.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "base/files.h"
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
-#include "ui/panels/operations.h"
+#include "ui/panels/charts/operations.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

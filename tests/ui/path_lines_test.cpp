@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "analysis/intervals.h"
+#include "analysis/steps/intervals.h"
 #include "support/skip.h"
 #include "support/traces.h"
-#include "ui/app/path_view.h"
+#include "ui/app/views/path_view.h"
 #include "ui/runs.h"
 #include "ui/timeline/layout.h"
 

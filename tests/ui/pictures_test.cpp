@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

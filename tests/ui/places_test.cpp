@@ -5,8 +5,8 @@
 
 #include "ui/cut_text.h"
 #include "ui/driver.h"
-#include "ui/panels/chart.h"
-#include "ui/panels/duration_chart.h"
+#include "ui/panels/charts/chart.h"
+#include "ui/panels/charts/duration_chart.h"
 #include "ui/stage.h"
 
 using namespace trainscope;

@@ -6,11 +6,11 @@
 #include <imgui_internal.h>
 
 #include "base/temporary_folder.h"
-#include "ui/app/moment.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/views/moment.h"
+#include "ui/app/window/trainscope_window.h"
 #include "ui/kept_pictures.h"
-#include "ui/panels/code.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/comparison/code.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/runs.h"
 #include "ui/words.h"
 

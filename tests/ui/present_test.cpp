@@ -1,16 +1,16 @@
 // A lesson in front of a room: hands, the space bar, few lanes.
-#include "ui/app/present.h"
+#include "ui/app/lesson/present.h"
 
 #include <imgui_internal.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "ui/app/comparison.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_card.h"
+#include "ui/app/views/comparison.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
-#include "ui/app/layout.h"
-#include "ui/app/revisit_card.h"
+#include "ui/app/lesson/revisit_card.h"
+#include "ui/app/window/layout.h"
 #include "ui/idle.h"
 #include "ui/words.h"
 

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "base/temporary_folder.h"
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/is_there.h"
-#include "ui/panels/roof_names.h"
+#include "ui/panels/charts/roof_names.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

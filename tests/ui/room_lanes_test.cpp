@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ui/app/present.h"
-#include "ui/app/workspace.h"
+#include "ui/app/lesson/present.h"
+#include "ui/app/workspace/workspace.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "ui/app/lesson_card.h"
-#include "ui/app/room_view.h"
+#include "ui/app/lesson/lesson_card.h"
+#include "ui/app/lesson/room_view.h"
 #include "ui/driver.h"
 
 using namespace trainscope;

@@ -7,7 +7,7 @@
 
 #include "scenario/progress.h"
 #include "ui/driver.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/words.h"
 
 using namespace trainscope;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "ui/app/layout.h"
-#include "ui/app/line_up.h"
+#include "ui/app/views/line_up.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/is_there.h"
 #include "ui/runs.h"

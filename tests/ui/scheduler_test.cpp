@@ -1,4 +1,4 @@
-#include "ui/app/scheduler.h"
+#include "ui/app/window/scheduler.h"
 
 #include <catch2/catch.hpp>
 

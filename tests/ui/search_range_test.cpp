@@ -1,5 +1,5 @@
 // What is shown to whom a lesson asks for a span.
-#include "ui/app/search_range.h"
+#include "ui/app/lesson/search_range.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // What is opened again after a window that was not closed.
-#include "ui/app/session_file.h"
+#include "ui/app/files/session_file.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "ui/app/settings.h"
+#include "ui/app/window/settings.h"
 
 #include <catch2/catch.hpp>
 

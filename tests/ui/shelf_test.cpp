@@ -1,5 +1,5 @@
 // Looking for a lesson, on the shelf and by "Find an action".
-#include "ui/panels/shelf.h"
+#include "ui/panels/sheets/shelf.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 // What is to be read with care, and of which side.
-#include "ui/panels/side_notes.h"
+#include "ui/panels/timelines/side_notes.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,14 +1,14 @@
 // The SM array, through the window: the raster's waves, the kernel it shows, the maps beside it.
 #include <catch2/catch.hpp>
 
-#include "analysis/placed_kernels.h"
-#include "ui/app/layout.h"
-#include "ui/app/wave_rows.h"
+#include "analysis/views/placed_kernels.h"
+#include "ui/app/views/wave_rows.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/is_there.h"
-#include "ui/panels/sm_blocks.h"
-#include "ui/panels/tile_map.h"
+#include "ui/panels/gpus/sm_blocks.h"
+#include "ui/panels/gpus/tile_map.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

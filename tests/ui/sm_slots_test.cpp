@@ -1,5 +1,5 @@
 // One SM of a kernel, block by block: which blocks, slots and free slots there are, and where.
-#include "ui/app/sm_slots.h"
+#include "ui/app/views/sm_slots.h"
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "base/temporary_folder.h"
-#include "ui/app/trainscope_window.h"
+#include "ui/app/window/trainscope_window.h"
 #include "ui/kept_pictures.h"
-#include "ui/panels/memory_legend.h"
+#include "ui/panels/memory/memory_legend.h"
 #include "ui/runs.h"
 #include "ui/words.h"
 

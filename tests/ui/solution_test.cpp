@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "scenario/grade.h"
-#include "ui/app/lesson_answers.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/lesson_answers.h"
+#include "ui/app/lesson/lesson_card.h"
 #include "ui/driver.h"
 
 using namespace trainscope;

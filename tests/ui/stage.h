@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "support/skip.h"
-#include "ui/app/window.h"
+#include "ui/app/window/window.h"
 #include "ui/timeline/view.h"
 
 namespace trainscope::ui {

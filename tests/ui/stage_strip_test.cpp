@@ -1,12 +1,12 @@
 // A pipeline's rows of micro-batches: what is in them, and the panel that shows them.
-#include "ui/panels/stage_strip.h"
+#include "ui/panels/gpus/stage_strip.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
 #include "ui/cut_text.h"
-#include "ui/panels/flow_facts.h"
+#include "ui/panels/gpus/flow_facts.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <thread>
 
-#include "ui/app/layout.h"
-#include "ui/app/sweep_form.h"
-#include "ui/app/sweeping.h"
+#include "ui/app/views/sweep_form.h"
+#include "ui/app/window/layout.h"
+#include "ui/app/workspace/sweeping.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 #include "ui/is_there.h"
-#include "ui/panels/sweep.h"
+#include "ui/panels/comparison/sweep.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

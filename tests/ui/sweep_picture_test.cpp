@@ -1,11 +1,11 @@
-#include "ui/app/sweep_picture.h"
+#include "ui/app/views/sweep_picture.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "base/files.h"
-#include "ui/app/sweep_form.h"
+#include "ui/app/views/sweep_form.h"
 
 using namespace trainscope;
 

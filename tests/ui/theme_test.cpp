@@ -1,14 +1,14 @@
-#include "ui/app/theme.h"
+#include "ui/app/window/theme.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analysis/part_category.h"
+#include "analysis/causes/part_category.h"
 #include "base/error.h"
 #include "report/page.h"
 #include "report/words.h"
 #include "support/color_vision.h"
-#include "ui/panels/waterfall.h"
+#include "ui/panels/comparison/waterfall.h"
 
 using namespace trainscope;
 using namespace trainscope::trace;

@@ -5,10 +5,10 @@
 #include <chrono>
 
 #include "support/skip.h"
-#include "ui/app/range_rows.h"
+#include "ui/app/views/range_rows.h"
 #include "ui/cut_text.h"
-#include "ui/panels/measure_bar.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/timelines/measure_bar.h"
+#include "ui/panels/timelines/timelines.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

@@ -1,10 +1,10 @@
 // The tour: its cards, and the walk through them by keys.
-#include "ui/app/tour.h"
+#include "ui/app/lesson/tour.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "ui/app/settings.h"
+#include "ui/app/window/settings.h"
 #include "ui/cut_text.h"
 #include "ui/driver.h"
 

@@ -5,16 +5,16 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/memory_counters.h"
+#include "analysis/views/memory_counters.h"
 #include "scenario/link.h"
-#include "ui/app/layout.h"
+#include "ui/app/window/layout.h"
 #include "ui/cut_text.h"
 #include "ui/idle.h"
 #include "ui/is_there.h"
-#include "ui/panels/memory_chart.h"
-#include "ui/panels/running.h"
-#include "ui/panels/side_data.h"
-#include "ui/panels/timelines.h"
+#include "ui/panels/comparison/side_data.h"
+#include "ui/panels/memory/memory_chart.h"
+#include "ui/panels/timelines/timelines.h"
+#include "ui/panels/window/running.h"
 #include "ui/runs.h"
 
 using namespace trainscope;

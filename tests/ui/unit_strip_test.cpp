@@ -1,5 +1,5 @@
 // FSDP's rows of units: what is in them, and the panel that shows them.
-#include "ui/panels/unit_strip.h"
+#include "ui/panels/gpus/unit_strip.h"
 
 #include <catch2/catch.hpp>
 

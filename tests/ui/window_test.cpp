@@ -1,4 +1,4 @@
-#include "ui/app/window.h"
+#include "ui/app/window/window.h"
 
 #include <GLFW/glfw3.h>
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "support/skip.h"
-#include "ui/app/window_size.h"
+#include "ui/app/window/window_size.h"
 
 using namespace trainscope;
 using namespace trainscope::ui;

@@ -1,6 +1,6 @@
 // Runs beside the window, a thread for each side, and timelines that are there before the numbers
 // which their runs train.
-#include "ui/app/worker.h"
+#include "ui/app/workspace/worker.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "scenario/lesson.h"
 #include "scenario/link.h"
 #include "support/config.h"
-#include "ui/app/export.h"
+#include "ui/app/files/export.h"
 #include "ui/idle.h"
 
 using namespace trainscope;

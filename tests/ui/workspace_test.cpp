@@ -1,5 +1,5 @@
 // The window's model and its worker, without a window.
-#include "ui/app/workspace.h"
+#include "ui/app/workspace/workspace.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -7,8 +7,8 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
-#include "ui/app/guess.h"
-#include "ui/app/lesson_card.h"
+#include "ui/app/lesson/guess.h"
+#include "ui/app/lesson/lesson_card.h"
 #include "ui/idle.h"
 
 using namespace trainscope;

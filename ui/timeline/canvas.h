@@ -1,7 +1,7 @@
 // What the parts of the timeline's view share: where everything stands on the screen in this frame.
 #pragma once
 
-#include "ui/app/shapes.h"
+#include "ui/app/window/shapes.h"
 #include "ui/timeline/tuck.h"
 #include "ui/timeline/view.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/units.h"
-#include "ui/app/exact_count.h"
+#include "ui/app/views/exact_count.h"
 
 namespace trainscope::ui {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/app/theme.h"
+#include "ui/app/window/theme.h"
 #include "ui/timeline/lane_filter.h"
 #include "ui/timeline/layout.h"
 #include "ui/timeline/measure.h"

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "scenario/link.h"
 #include "scenario/translation.h"
-#include "ui/app/page.h"
-#include "ui/app/shown_window.h"
+#include "ui/app/window/page.h"
+#include "ui/app/window/shown_window.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// What ui/app/page.h declares. Text comes and goes as UTF-8 in the program's memory.
+// What ui/app/window/page.h declares. Text comes and goes as UTF-8 in the program's memory.
 
 addToLibrary({
   $page: {

@@ -1,0 +1,168 @@
+#include "analysis/causes/gains.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "analysis/advice/advice.h"
+#include "analysis/advice/proposals.h"
+#include "base/units.h"
+
+namespace trainscope::analysis {
+namespace {
+
+// The replays that may make a part shorter; empty: none is about it.
+std::vector<std::string_view> replays_for(Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return {"replay.kernel_speed=2"};
+    case Part::kIdleData:
+      return {"replay.batches_ready=true"};
+    case Part::kIdleLaunch:  // behind a wait for the GPU, too, the host has yet to launch
+      return {"replay.host_speed=2", "replay.synchronise=false"};
+    case Part::kExposedCommunication:
+      return {"replay.communication_speed=2"};
+    case Part::kExposedCopy:
+    case Part::kIdleCopy:
+      return {"replay.non_blocking=true", "replay.copy_speed=2"};
+    case Part::kIdleSync:
+      return {"replay.synchronise=false"};
+    default:
+      return {};
+  }
+}
+
+// The one of them that saves most, of those that save a hundredth; null where none does.
+const Altered* change_for(const WhatIf& replays, Part part) {
+  const Altered* best = nullptr;
+  for (const std::string_view setting : replays_for(part)) {
+    const auto found = std::ranges::find(replays.changes, setting, text_of);
+    if (found != replays.changes.end() && (!best || found->time < best->time)) best = &*found;
+  }
+  return best;
+}
+
+// What of the path a part may be; nothing: the path does not tell it.
+std::vector<PathPart> on_path(Part part) {
+  switch (part) {
+    case Part::kCompute:
+      return {PathPart::kKernels};
+    case Part::kExposedCommunication:
+      return {PathPart::kCommunication, PathPart::kAbsent};
+    case Part::kExposedCopy:
+      return {PathPart::kCopies, PathPart::kStaging};
+    case Part::kIdleCopy:
+      return {PathPart::kStaging};
+    case Part::kIdleData:
+      return {PathPart::kLoading};
+    case Part::kIdleLaunch:
+      return {PathPart::kHost, PathPart::kLatency};
+    case Part::kIdleGap:
+      return {PathPart::kGaps};
+    default:
+      return {};
+  }
+}
+
+std::string time_words(Nanos time, const Speech& speech) {
+  return speech.number(format_nanos(static_cast<double>(time)));
+}
+
+}  // namespace
+
+Gains::Gains(const Run& run, const WhatIf* asked) {
+  if (asked && !asked->of_knobs && asked->refusal.empty()) replays_ = asked;
+  constexpr double kMostUntold = 0.1;
+  path_ = critical_path(run.facts.measured);
+  Nanos whole = 0;
+  for (const Nanos time : path_.time) whole += time;
+  path_tells_ =
+      static_cast<double>(path_[PathPart::kUntold]) < kMostUntold * static_cast<double>(whole);
+}
+
+bool Gains::are_replayed(Part part) const {
+  return replays_ && !replays_for(part).empty();
+}
+
+double Gains::of(Part part, double nanos) const {
+  if (are_replayed(part)) {
+    const Altered* change = change_for(*replays_, part);
+    return change ? static_cast<double>(replays_->replayed - change->time) : 0;
+  }
+  const std::vector<PathPart> parts = on_path(part);
+  if (parts.empty() || !path_tells_) return nanos;
+  double sum = 0;
+  for (const PathPart one : parts) sum += static_cast<double>(path_[one]) / path_.steps;
+  return sum;
+}
+
+std::string Gains::words(Part part, const Speech& speech) const {
+  if (!are_replayed(part)) return "";
+  const Altered* change = change_for(*replays_, part);
+  if (!change && part == Part::kExposedCopy) return "";  // they may be within the GPU
+  if (!change)
+    return speech.say(part == Part::kIdleLaunch
+                          ? " Replayed (SIMULATED), operators and launches twice as fast save "
+                            "less than a hundredth of the time."
+                          : " But replayed (SIMULATED), twice as fast it saves less than a "
+                            "hundredth of the time.");
+  return told(speech,
+              replays_->steps > 0 ? " Replayed (SIMULATED): {}: {} a step instead of {}."
+                                  : " Replayed (SIMULATED): {}: {} instead of {}.",
+              speech.say_name(change->words), time_words(change->time, speech),
+              time_words(replays_->replayed, speech));
+}
+
+std::optional<double> if_ranks_kept_up(const WhatIf& asked) {
+  const auto is_about = [](const Altered& one) {
+    return std::ranges::any_of(one.settings, [](const std::string& setting) {
+      return setting == kKeepsUp || setting.starts_with("replay.rank=");
+    });
+  };
+  std::optional<double> most;
+  for (const std::vector<Altered>* all : {&asked.changes, &asked.in_vain})
+    for (const Altered& one : *all)
+      if (is_about(one))
+        most = std::max(most.value_or(0), static_cast<double>(asked.replayed - one.time));
+  return most;
+}
+
+// A trial's time; of another batch, what as many samples take with it.
+std::string tried_time(const Altered& one, const Speech& speech) {
+  const std::string time = time_words(one.time, speech);
+  return one.other_batch ? told(speech, "{} for as many samples", time) : time;
+}
+
+void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const Speech& speech) {
+  if (!tried.asked) return;
+  constexpr std::size_t kMost = 4;
+  const auto is_about = [&](const Altered& one) {
+    return std::ranges::find(one.of, finding.part) != one.of.end() && !tried.told.contains(&one);
+  };
+  std::vector<std::string> gains, in_vain;
+  for (const Altered& one : tried.asked->changes)
+    if (is_about(one) && gains.size() < kMost) {
+      tried.told.insert(&one);
+      gains.push_back(text_of(one) + " " + tried_time(one, speech));
+    }
+  for (const Altered& one : tried.asked->in_vain)
+    if (is_about(one)) {
+      tried.told.insert(&one);
+      in_vain.push_back(text_of(one));
+    }
+  if (gains.empty() && in_vain.empty()) return;
+  finding.advice.clear();
+  if (!gains.empty())
+    finding.advice = told(speech, "Tried (SIMULATED), instead of {} a step: {}.",
+                          time_words(tried.asked->replayed, speech), fmt::join(gains, "; "));
+  if (!in_vain.empty())
+    finding.advice +=
+        told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
+             fmt::join(in_vain, "; "));
+  finding.advice += lasting_advice(run, finding.part, *tried.asked, speech);
+}
+
+}  // namespace trainscope::analysis

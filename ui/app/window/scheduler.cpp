@@ -1,0 +1,43 @@
+#include "ui/app/window/scheduler.h"
+
+#include <algorithm>
+
+namespace trainscope::ui {
+
+void RenderScheduler::request_frames(int count) {
+  frames_ = std::max(frames_, count);
+}
+
+void RenderScheduler::animate_until(Clock::time_point time) {
+  animate_until_ = std::max(animate_until_, time);
+}
+
+void RenderScheduler::animate_for(double seconds) {
+  animate_until(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(seconds)));
+}
+
+void RenderScheduler::draw_at(Clock::time_point time) {
+  draw_at_ = std::min(draw_at_, time);
+}
+
+bool RenderScheduler::frame_due(Clock::time_point now) {
+  if (woken_.exchange(false, std::memory_order_acq_rel)) request_frames(2);
+  if (now >= draw_at_) {
+    draw_at_ = Clock::time_point::max();
+    request_frames(1);
+  }
+  return frames_ > 0 || now < animate_until_;
+}
+
+double RenderScheduler::seconds_to_sleep(Clock::time_point now, double longest) const {
+  if (draw_at_ == Clock::time_point::max()) return longest;
+  const double until = std::chrono::duration<double>(draw_at_ - now).count();
+  return std::clamp(until, 0.0, longest);
+}
+
+void RenderScheduler::frame_drawn() {
+  frames_ = std::max(0, frames_ - 1);
+}
+
+}  // namespace trainscope::ui

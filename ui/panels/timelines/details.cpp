@@ -1,0 +1,209 @@
+#include "ui/panels/timelines/details.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/units.h"
+#include "ui/panels/window/controls.h"
+
+namespace trainscope::ui {
+
+SpanRef span_of_interest(const Attention& attention) {
+  const TimelineState& timeline = attention.timeline;
+  return timeline.selected.span != trace::kNone ? timeline.selected : timeline.hovered;
+}
+
+namespace {
+
+using trace::Span;
+
+struct Chosen {
+  const IndexedTrace* view = nullptr;
+  const Span* span = nullptr;
+  std::size_t side = 0;
+};
+
+Chosen chosen_span(const PanelContext& context) {
+  const SpanRef ref = span_of_interest(context.attention);
+  const auto side = static_cast<std::size_t>(ref.side);
+  if (ref.span == trace::kNone || side >= context.workspace.sides().size()) return {};
+  const TraceView& view = context.workspace.sides()[side].view;
+  if (!view || ref.span >= view->trace->spans().size()) return {};
+  return {view.get(), &view->trace->spans()[ref.span], side};
+}
+
+// "128 MiB   27.7 GB/s   7.05 ms": what matters of the span in one line.
+std::string figures_of(const trace::Trace& trace, const Span& span) {
+  std::string words = format_nanos(static_cast<double>(span.duration));
+  if (const trace::Detail* detail = trace.detail(span))
+    if (const auto* copy = std::get_if<trace::CopyDetail>(detail)) {
+      words += "   " + format_bytes(static_cast<double>(copy->bytes));
+      if (span.duration > 0)
+        words += "   " + format_rate(static_cast<double>(copy->bytes) * 1e9 /
+                                     static_cast<double>(span.duration));
+    }
+  return words + "   " + trace.lanes()[span.lane].name;
+}
+
+// The words that fit one line, and those that are left.
+std::pair<std::string, std::string> broken(ImFont* font, float size, const std::string& words,
+                                           float width) {
+  if (text_size(font, size, words).x <= width) return {words, ""};
+  std::size_t at = std::string::npos;
+  for (std::size_t space = words.find(' '); space != std::string::npos;
+       space = words.find(' ', space + 1)) {
+    if (text_size(font, size, std::string_view(words).substr(0, space)).x > width) break;
+    at = space;
+  }
+  if (at == std::string::npos) return {shortened(font, size, words, width), ""};
+  return {words.substr(0, at), words.substr(at + 1)};
+}
+
+// Words in as many lines as they take, at most two; pressed, they select another span.
+bool draw_link(const Theme& theme, const char* id, const std::string& words, Color color,
+               bool enabled) {
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(18);
+  const auto [first, rest] = broken(theme.font.text, theme.size.label, words, width);
+  const std::string second = shortened(theme.font.text, theme.size.label, rest, width);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float wide = std::max(text_size(theme.font.text, theme.size.label, first).x,
+                              text_size(theme.font.text, theme.size.label, second).x);
+  const float tall = second.empty() ? height : 2 * height;
+  ImGui::BeginDisabled(!enabled);
+  const bool pressed = press_area(id, {std::max(wide, 1.0F), tall});
+  ImGui::EndDisabled();
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + theme.px(2)}, color, first);
+  draw_text(draw, theme.font.text, theme.size.label, {at.x, at.y + height + theme.px(2)}, color,
+            second);
+  if (enabled && (ImGui::IsItemHovered()))
+    draw->AddLine({at.x, at.y + tall - 1}, {at.x + wide, at.y + tall - 1}, color,
+                  theme.size.border);
+  if (second != rest && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    ImGui::SetTooltip("%s", words.c_str());
+  return pressed && enabled;
+}
+
+std::string name_and_lane(const trace::Trace& trace, trace::SpanId id) {
+  const Span& span = trace.spans()[id];
+  return short_name(trace.name(span)) + " of " + trace.lanes()[span.lane].name;
+}
+
+void select(const PanelContext& context, const Chosen& chosen, trace::SpanId id) {
+  const Span& to = chosen.view->trace->spans()[id];
+  const Span& from = *chosen.span;
+  context.attention.timeline.selected = {static_cast<Side>(chosen.side), id};
+  show_range(context.attention.timeline,
+             {std::min(to.start, from.start), std::max(to.end(), from.end())});
+}
+
+// The cause, as a link to the span that caused it.
+void draw_cause(const PanelContext& context, const Chosen& chosen) {
+  const Span& span = *chosen.span;
+  if (span.cause == trace::Cause::kNothing) return;
+  const trace::Trace& trace = *chosen.view->trace;
+  const bool linked = span.cause_span != trace::kNone && span.cause_span < trace.spans().size();
+  std::string words = "began after " + std::string(trace::name_of(span.cause));
+  if (linked) words += ": " + name_and_lane(trace, span.cause_span);
+  if (draw_link(context.theme, "cause", words, context.theme.copy_text, linked))
+    select(context, chosen, span.cause_span);
+}
+
+// The source line that asked for the span; pressed, its listing comes into sight.
+void draw_listing_line(const PanelContext& context, const Chosen& chosen) {
+  const SideModel& side = context.workspace.sides()[chosen.side];
+  const std::size_t line = chosen.span->line;
+  if (line == 0 || !side.outline || line > side.outline->listing.lines.size()) return;
+  const std::string& source = side.outline->listing.lines[line - 1];
+  const std::size_t start = std::min(source.find_first_not_of(' '), source.size());
+  const std::string words = "line " + std::to_string(line) + ": " + source.substr(start);
+  if (!draw_link(context.theme, "line of the listing", words, context.theme.accent, true)) return;
+  context.attention.code_side = chosen.side;
+  context.attention.followed_line = 0;
+  context.attention.tab_to_show = "code";
+}
+
+// What the arrows say: where the span leads, and where it comes from. They are known once a span
+// is selected.
+void draw_flows(const PanelContext& context, const Chosen& chosen) {
+  const TimelineState& timeline = context.attention.timeline;
+  const trace::Trace& trace = *chosen.view->trace;
+  const trace::SpanId self = span_of_interest(context.attention).span;
+  if (timeline.selected.span != self || timeline.linked != timeline.selected) return;
+  constexpr std::size_t kMostFlows = 12;
+  const std::vector<Link> links = timeline.links;  // selecting another changes them
+  std::size_t shown = 0;
+  for (const Link& link : links) {
+    if (link.is_cause && link.to == self) continue;  // said above
+    const trace::SpanId other = link.from == self ? link.to : link.from;
+    if (other >= trace.spans().size()) continue;
+    if (shown++ == kMostFlows) {
+      text(context.theme.font.text, context.theme.size.label, context.theme.faint,
+           std::to_string(links.size() - kMostFlows) + " more");
+      return;
+    }
+    const std::string words =
+        (link.from == self ? "leads to " : "comes from ") + name_and_lane(trace, other);
+    ImGui::PushID(static_cast<int>(shown));
+    if (draw_link(context.theme, "arrow", words, context.theme.accent, true))
+      select(context, chosen, other);
+    ImGui::PopID();
+  }
+}
+
+void draw_rows(const PanelContext& context, const Chosen& chosen) {
+  const Theme& theme = context.theme;
+  const auto id = span_of_interest(context.attention).span;
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(6), theme.px(3)));
+  if (ImGui::BeginTable("##rows", 2, ImGuiTableFlags_SizingStretchProp)) {
+    auto rows = describe_span(*chosen.view->trace, id);
+    const auto side = span_of_interest(context.attention).side;
+    const SideModel& model = context.workspace.sides()[static_cast<std::size_t>(side)];
+    const PathFacts* path = context.attention.path.of(static_cast<std::size_t>(side), model);
+    if (path) rows.emplace_back("critical path", on_path_words(*path, id));
+    for (const auto& [key, value] : rows) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text(theme.font.text, theme.size.small, theme.muted, key);
+      ImGui::TableNextColumn();
+      text(theme.font.mono, theme.size.label, theme.text, value, true);
+    }
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void draw_details(const PanelContext& context, bool tall) {
+  const Theme& theme = context.theme;
+  const Chosen chosen = chosen_span(context);
+  if (!chosen.span) {
+    const bool any = end_of_sides(context.workspace) > 0 && context.workspace.revealed();
+    text(theme.font.text, theme.size.label, theme.faint,
+         any ? "Click a span in the timelines to see what it is and what it waited for."
+             : "What a span is, and what it waited for, stands here after the run.",
+         true);
+    return;
+  }
+  const trace::Trace& trace = *chosen.view->trace;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(8), theme.px(3)));
+  const float width = ImGui::GetContentRegionAvail().x;
+  if (tall) {
+    text(theme.font.strong, theme.size.text, theme.text, trace.name(*chosen.span), true);
+    ImGui::Dummy({0, theme.px(3)});
+    draw_rows(context, chosen);
+  } else {
+    text(theme.font.text, theme.size.small, theme.text,
+         shortened(theme.font.text, theme.size.small, trace.name(*chosen.span), width));
+    text(theme.font.mono, theme.size.label, theme.muted,
+         shortened(theme.font.mono, theme.size.label, figures_of(trace, *chosen.span), width));
+  }
+  draw_cause(context, chosen);
+  draw_listing_line(context, chosen);
+  draw_flows(context, chosen);
+  ImGui::PopStyleVar();
+}
+
+}  // namespace trainscope::ui
