@@ -44,9 +44,9 @@ void InitialValues::read(program::Index buffer, Results values, int rank) const 
   const std::int64_t own = program_.buffers[buffer].elements();
   const auto run =
       static_cast<std::size_t>((initial.shards > 1 ? initial.shared : own) / initial.runs);
-  const auto first = static_cast<std::size_t>(initial.shard_of(rank) * own);
+  const auto before = static_cast<std::size_t>(initial.shard_of(rank) * own);
   const auto place_of = [&](std::size_t i) {
-    const std::size_t at = first + i;  // of the part
+    const std::size_t at = before + i;  // of the part
     return (at / run * static_cast<std::size_t>(initial.ranks) + part) * run + at % run;
   };
   const auto order = orders_.find(buffer);

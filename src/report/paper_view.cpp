@@ -36,7 +36,8 @@ bool is_mostly_lead(const std::vector<RunView>& views) {
 Nanos first_work(const RunView& view) {
   Nanos first = view.index.end;
   const auto& lanes = view.run->trace->lanes();
-  for (std::size_t id = 0; id < std::min<std::size_t>(lanes.size(), view.index.lanes.size()); ++id)
+  const std::size_t count = std::min<std::size_t>(lanes.size(), view.index.lanes.size());
+  for (trace::LaneId id = 0; id < count; ++id)
     if (lanes[id].kind == trace::LaneKind::kStream && view.index.lanes[id].span_count > 0)
       first = std::min(first, view.index.lanes[id].start);
   return first;

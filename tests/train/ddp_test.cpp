@@ -33,10 +33,6 @@ const Json& golden() {
 const Settings kCommon{"parallel.strategy=ddp", "parallel.world_size=2", "machine=dgx1-v100-8",
                        "batch_size=2", "steps=2"};
 
-program::Config ddp_config(const Settings& settings) {
-  return test::config_of(with(kCommon, settings));
-}
-
 program::Program ddp_program(const Settings& settings) {
   return test::program_of(with(kCommon, settings));
 }

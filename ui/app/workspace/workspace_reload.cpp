@@ -58,9 +58,9 @@ void Workspace::reload(scenario::Lesson again) {
   const scenario::Answers answers = answers_of(*lesson_, opened_with(), record.student());
   const std::string here = lesson_->step().id;
   const std::size_t number = lesson_->progress.step();
-  const bool kept = lesson_->kept;
+  const bool is_kept = lesson_->kept;
   show_lesson(std::move(again));
-  lesson_->kept = kept;
+  lesson_->kept = is_kept;
   const auto& steps = lesson_->lesson.steps;
   const auto found = std::find_if(steps.begin(), steps.end(),
                                   [&](const scenario::Step& one) { return one.id == here; });
