@@ -41,6 +41,8 @@ void with_activation(Activation activation, const Body& body) {
       return body(GeluTanh{});
     case Activation::kTanh:
       return body(Tanh{});
+    case Activation::kSilu:
+      return body(Silu{});
   }
 }
 

@@ -1,9 +1,10 @@
 // Adding a bias to each column and taking the activation of that, in one pass. CPU reference:
-// src/host/bias.h, relu.h, gelu.h, tanh.h.
+// src/host/bias.h, relu.h, gelu.h, tanh.h, silu.h.
 //
 //   y[r, c] = act(x[r, c] + b[c]);   dx = dy · act'(x + b);   db[c] = Σ_r dx[r, c]
 // relu: max(z, 0), a NaN passes. GELU (Hendrycks and Gimpel, arXiv:1606.08415), erf and tanh:
 //   z/2 (1 + erf(z/√2));   z/2 (1 + tanh u), u = √(2/π) (z + 0.044715 z³)
+// SiLU (Elfwing, Uchibe, Doya, arXiv:1702.03118): z / (1 + exp(-z)).
 // tanh: backward takes y for x + b, and dx = dy (1 - y²).
 // Of the others x, before the bias, is kept for backward. Computed in FP32, rounded once to T:
 // float, Half, Bfloat16. Error: a few units in the last place of z (of dy in backward), and the
@@ -14,7 +15,7 @@
 
 namespace trainscope::kernels {
 
-enum class Activation { kNone, kRelu, kGeluErf, kGeluTanh, kTanh };
+enum class Activation { kNone, kRelu, kGeluErf, kGeluTanh, kTanh, kSilu };
 
 template <typename T>
 void bias_activation_forward(Stream stream, Activation activation, const Matrix& shape, const T* x,

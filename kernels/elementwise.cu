@@ -10,6 +10,10 @@ struct Sum {
   __device__ float operator()(std::size_t, float a, float b) const { return a + b; }
 };
 
+struct Times {
+  __device__ float operator()(std::size_t, float a, float b) const { return a * b; }
+};
+
 struct Most {
   __device__ float operator()(std::size_t, float a, float b) const {
     return b > a || b != b ? b : a;
@@ -62,6 +66,11 @@ void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count) {
 }
 
 template <typename T>
+void product(Stream stream, const T* a, const T* b, T* y, std::size_t count) {
+  map("product", stream, Times{}, count, y, a, b);
+}
+
+template <typename T>
 void larger(Stream stream, const T* a, const T* b, T* most, std::size_t count) {
   map("larger", stream, Most{}, count, most, a, b);
 }
@@ -93,6 +102,9 @@ void fill(Stream stream, std::span<const Tensor<T>> tensors, float value) {
 template void add(Stream, const float*, const float*, float*, std::size_t);
 template void add(Stream, const Half*, const Half*, Half*, std::size_t);
 template void add(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
+template void product(Stream, const float*, const float*, float*, std::size_t);
+template void product(Stream, const Half*, const Half*, Half*, std::size_t);
+template void product(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);
 template void larger(Stream, const float*, const float*, float*, std::size_t);
 template void larger(Stream, const Half*, const Half*, Half*, std::size_t);
 template void larger(Stream, const Bfloat16*, const Bfloat16*, Bfloat16*, std::size_t);

@@ -12,6 +12,10 @@ namespace trainscope::kernels {
 template <typename T>
 void add(Stream stream, const T* a, const T* b, T* sum, std::size_t count);
 
+// y[i] = a[i] · b[i].
+template <typename T>
+void product(Stream stream, const T* a, const T* b, T* y, std::size_t count);
+
 // The larger of a[i] and b[i]; a NaN where one is.
 template <typename T>
 void larger(Stream stream, const T* a, const T* b, T* most, std::size_t count);

@@ -10,8 +10,8 @@ namespace trainscope::cuda {
 
 // Goes up with every change of device_calls.h, activity.h or program/program.h's operations: a
 // plug-in of another number is refused.
-inline constexpr int kPluginVersion = 14;
-static_assert(std::variant_size_v<program::Function> == 35,
+inline constexpr int kPluginVersion = 15;
+static_assert(std::variant_size_v<program::Function> == 38,
               "functions are told apart by their places: raise kPluginVersion with them");
 
 }  // namespace trainscope::cuda

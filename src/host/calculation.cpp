@@ -73,6 +73,10 @@ void Calculation::operator()(const program::Add&) {
   add(in(0), in(1), out(0), workers_);
 }
 
+void Calculation::operator()(const program::Product&) {
+  product(in(0), in(1), out(0), workers_);
+}
+
 void Calculation::operator()(const program::Accumulate& f) {
   const Values x = in(0).subspan(static_cast<std::size_t>(f.from), out(0).size());
   f.maximum ? larger(x, out(0), out(0), workers_) : add(x, out(0), out(0), workers_);

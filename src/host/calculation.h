@@ -22,6 +22,8 @@ class Calculation {
   void operator()(const program::AveragePooling& f);
   void operator()(const program::BatchNorm& f);
   void operator()(const program::LayerNorm& f);
+  void operator()(const program::RmsNorm& f);
+  void operator()(const program::Rotate& f);
   void operator()(const program::Embedding& f);
   void operator()(const program::AddPositions& f);
   void operator()(const program::Dropout& f);
@@ -31,6 +33,7 @@ class Calculation {
   void operator()(const program::NllLoss& f);
   void operator()(const program::SharedLoss& f);
   void operator()(const program::Add& f);
+  void operator()(const program::Product& f);
   void operator()(const program::Accumulate& f);
   void operator()(const program::CopyPart& f);
   void operator()(const program::CopyRuns& f);

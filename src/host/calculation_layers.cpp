@@ -9,12 +9,17 @@
 #include "host/dropout.h"
 #include "host/embedding.h"
 #include "host/gelu.h"
+#include "host/head_groups.h"
 #include "host/layer_norm.h"
 #include "host/linear.h"
 #include "host/max_pool.h"
 #include "host/relu.h"
+#include "host/rms_norm.h"
+#include "host/rotate.h"
+#include "host/silu.h"
 #include "host/tanh.h"
 #include "host/tiled_attention.h"
+#include "program/rotary.h"
 
 namespace trainscope::host {
 namespace {
@@ -52,6 +57,11 @@ AttentionShape shape_of(const program::Attention& f) {
   shape.inputs = {shape.length * step, shape.width, step};
   shape.outputs = {shape.length * token, shape.width, token};
   return shape;
+}
+
+HeadGroups groups_of(const program::Attention& f) {
+  return {size(f.batch * f.length), size(f.key_heads()), size(f.heads / f.key_heads()),
+          size(f.width)};
 }
 
 }  // namespace
@@ -126,6 +136,9 @@ void Calculation::operator()(const program::Activation& f) {
   if (f.kind == program::ActivationKind::kTanh)
     return forward ? tanh_forward(in(0), out(0), workers_)
                    : tanh_backward(in(1), in(0), out(0), workers_);
+  if (f.kind == program::ActivationKind::kSilu)
+    return forward ? silu_forward(in(0), out(0), workers_)
+                   : silu_backward(in(1), in(0), out(0), workers_);
   const Gelu kind = f.kind == program::ActivationKind::kGelu ? Gelu::kErf : Gelu::kTanh;
   return forward ? gelu_forward(kind, in(0), out(0), workers_)
                  : gelu_backward(kind, in(1), in(0), out(0), workers_);
@@ -179,6 +192,23 @@ void Calculation::operator()(const program::LayerNorm& f) {
       return layer_norm_backward(shape, in(1), {}, in(0), in(2), in(3), {{}, out(0), out(1)},
                                  Into::kReplace, workers_);
   }
+}
+
+void Calculation::operator()(const program::RmsNorm& f) {
+  const MatrixShape shape{size(f.rows), size(f.columns)};
+  switch (f.part) {
+    case Part::kForward:
+      return rms_norm_forward(shape, in(0), in(1), out(0), out(1), kRmsNormEps, workers_);
+    case Part::kInputGradient:
+      return rms_norm_backward_input(shape, in(1), in(2), in(0), in(3), out(0), workers_);
+    default:
+      return rms_norm_backward_weight(shape, in(1), in(0), in(2), out(0), Into::kReplace, workers_);
+  }
+}
+
+void Calculation::operator()(const program::Rotate& f) {
+  const Rotation shape{size(f.batch), size(f.length), size(f.heads), size(f.width), f.back};
+  rotate(shape, program::rotary_frequencies(shape.width, f.theta), in(0), out(0), workers_);
 }
 
 void Calculation::operator()(const program::Embedding& f) {
@@ -235,20 +265,42 @@ void Calculation::operator()(const program::Attention& f) {
   const auto reads = [this](std::size_t operand) { return in(operand); };
   const auto writes = [this](std::size_t operand) { return out(operand); };
   const AttentionTiles tiles;
-  const Results workspace = interpreter_.room(f.flash ? tiled_attention_workspace(shape, tiles)
-                                                      : attention_workspace(shape));
   const bool forward = f.part == Part::kForward;
-  const auto [q, k, v] = parts(reads, forward ? 0 : 1);
+  const HeadGroups groups = groups_of(f);
+  const std::size_t repeated = f.is_grouped() ? groups.all() : 0;
+  Results workspace = interpreter_.room(
+      (f.flash ? tiled_attention_workspace(shape, tiles) : attention_workspace(shape)) +
+      (forward ? 2 : 4) * repeated);
+  const auto take = [&workspace, repeated] {
+    const Results taken = workspace.first(repeated);
+    workspace = workspace.subspan(repeated);
+    return taken;
+  };
+  auto [q, k, v] = parts(reads, forward ? 0 : 1);
+  if (f.is_grouped())
+    for (Values* shared : {&k, &v}) {
+      const Results all = take();
+      repeat_heads(groups, *shared, all, workers_);
+      *shared = all;
+    }
   if (forward)
     return f.flash ? tiled_attention_forward(shape, tiles, {q, k, v}, out(0), out(1), workspace,
                                              workers_)
                    : attention_forward(shape, {q, k, v}, out(0), out(1), workers_);
-  const auto [dq, dk, dv] = parts(writes, 0);
+  auto [dq, dk, dv] = parts(writes, 0);
+  const Results sums[] = {dk, dv};
+  if (f.is_grouped()) {
+    dk = take();
+    dv = take();
+  }
   const std::size_t kept = f.packed ? 2 : 4;  // what forward wrote for this
-  return f.flash ? tiled_attention_backward(shape, tiles, {q, k, v}, in(kept + 1), in(kept), in(0),
-                                            {dq, dk, dv}, workspace, workers_)
-                 : attention_backward(shape, {q, k, v}, in(kept), in(0), {dq, dk, dv}, workspace,
-                                      workers_);
+  f.flash
+      ? tiled_attention_backward(shape, tiles, {q, k, v}, in(kept + 1), in(kept), in(0),
+                                 {dq, dk, dv}, workspace, workers_)
+      : attention_backward(shape, {q, k, v}, in(kept), in(0), {dq, dk, dv}, workspace, workers_);
+  if (!f.is_grouped()) return;
+  sum_heads(groups, dk, sums[0], workers_);
+  sum_heads(groups, dv, sums[1], workers_);
 }
 
 }  // namespace trainscope::host

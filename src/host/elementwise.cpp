@@ -22,6 +22,14 @@ void larger(Values a, Values b, Results most, const Workers& workers) {
   });
 }
 
+void product(Values a, Values b, Results y, const Workers& workers) {
+  assert(a.size() == y.size() && b.size() == y.size());
+  workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) y[i] = a[i] * b[i];
+  });
+}
+
 void scale(Values x, float factor, Results y, const Workers& workers) {
   assert(x.size() == y.size());
   workers.for_ranges(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {

@@ -14,6 +14,9 @@ void add(Values a, Values b, Results sum, const Workers& workers = {});
 // The larger of a[i] and b[i]; a NaN where one is.
 void larger(Values a, Values b, Results most, const Workers& workers = {});
 
+// y[i] = a[i] · b[i].
+void product(Values a, Values b, Results y, const Workers& workers = {});
+
 // y[i] = factor · x[i].
 void scale(Values x, float factor, Results y, const Workers& workers = {});
 

@@ -41,9 +41,9 @@ struct Convolution {
   std::int64_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
 };
 
-enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh, kTanh };
+enum class ActivationKind : std::uint8_t { kRelu, kGelu, kGeluTanh, kTanh, kSilu };
 
-// Backward reads dy and what it keeps: ReLU and tanh their result y, GELU its input x.
+// Backward reads dy and what it keeps: ReLU and tanh their result y, GELU and SiLU their input x.
 // `written_out`: the model writes it out, operator by operator; it computes the same.
 struct Activation {
   ActivationKind kind = ActivationKind::kRelu;
@@ -88,6 +88,29 @@ struct LayerNorm {
   Part part = Part::kForward;
 };
 
+// Of each row x / rms(x), times a weight a column (arXiv:1910.07467). Forward reads x, weight;
+// writes y, the reciprocal root of the row's mean square. The input's gradient reads dy, x, weight,
+// that reciprocal; the weight's dy, x and it. `written_out`: the model writes it out, operator by
+// operator; it computes the same.
+struct RmsNorm {
+  std::int64_t rows = 0, columns = 0;
+  Part part = Part::kForward;
+  bool written_out = false;
+};
+
+// Rotary embedding (arXiv:2104.09864) as Hugging Face's Llama has it: reads x [batch, length,
+// heads, width]; writes y. Number i of a head's first half turns with number i of its second, at
+// position t by the angle t theta^(-2i / width). `back`: by the negative angle, which is the
+// gradient. `written_out`: as RmsNorm's.
+struct Rotate {
+  std::int64_t batch = 0, length = 0, heads = 0, width = 0;
+  double theta = 10000;
+  bool back = false;
+  bool written_out = false;
+
+  std::int64_t elements() const { return batch * length * heads * width; }
+};
+
 // Forward reads tokens, table; writes [tokens, width]. The table's gradient reads dy, tokens. Where
 // each of so many `ranks` has `vocabulary` rows of a table, this one's follow those of the ranks
 // before it, and a token of another rank's gives 0.
@@ -122,7 +145,7 @@ struct Dropout {
 
 // Who writes attention out: a learner, with masked_fill, or Hugging Face's transformers, which does
 // it in another way in each of its models.
-enum class AttentionCode : std::uint8_t { kLearner, kBert, kGpt2, kOpt };
+enum class AttentionCode : std::uint8_t { kLearner, kBert, kGpt2, kOpt, kLlama };
 
 // Forward reads the projection [batch, length, 3, heads, width]; writes the output [batch, length,
 // heads, width] and what backward needs: the probabilities [batch, heads, length, length], or with
@@ -131,7 +154,9 @@ enum class AttentionCode : std::uint8_t { kLearner, kBert, kGpt2, kOpt };
 // three projections [batch, length, heads, width] take the place of the one, and so do their
 // gradients. `eager`: the model writes it out, operator by operator, in the way of `code`; it
 // computes the same. `dropout`: the share of the probabilities that such code drops; of time alone,
-// what is computed drops none.
+// what is computed drops none. `kv_heads`, not packed: so many heads of keys and values, each of
+// which as many heads of queries share that follow one another (arXiv:2305.13245); 0: each head has
+// its own.
 struct Attention {
   std::int64_t batch = 0, heads = 0, length = 0, width = 0;
   bool causal = true;
@@ -141,6 +166,10 @@ struct Attention {
   bool eager = false;
   AttentionCode code = AttentionCode::kLearner;
   double dropout = 0;
+  std::int64_t kv_heads = 0;
+
+  std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+  bool is_grouped() const { return key_heads() != heads; }
 };
 
 // Backward reads dy and the result y.
@@ -176,6 +205,10 @@ struct SharedLoss {
 
 // y = a + b: reads a, b.
 struct Add {
+  std::int64_t elements = 0;
+};
+// y = a b: reads a, b. The gradient of one is that of y times the other.
+struct Product {
   std::int64_t elements = 0;
 };
 // y = y + x, or the larger of the two: reads x, from its place `from` on.
@@ -278,10 +311,10 @@ struct UpdateScale {
 // names the function.
 using Function =
     std::variant<std::monostate, Linear, Convolution, Activation, MaxPooling, AveragePooling,
-                 BatchNorm, LayerNorm, Embedding, AddPositions, Dropout, Attention, LogSoftmax,
-                 NllLoss, SharedLoss, Add, Accumulate, CopyPart, CopyRuns, Concatenate, ShardsApart,
-                 ShardsTogether, Multiply, Power, Fill, Cast, CountCorrect, GradientNorm,
-                 GradientNorms, ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale,
-                 UpdateScale>;
+                 BatchNorm, LayerNorm, RmsNorm, Rotate, Embedding, AddPositions, Dropout, Attention,
+                 LogSoftmax, NllLoss, SharedLoss, Add, Product, Accumulate, CopyPart, CopyRuns,
+                 Concatenate, ShardsApart, ShardsTogether, Multiply, Power, Fill, Cast,
+                 CountCorrect, GradientNorm, GradientNorms, ClipGradients, SgdUpdate, AdamUpdate,
+                 InvertScale, Unscale, UpdateScale>;
 
 }  // namespace trainscope::program

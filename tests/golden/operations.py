@@ -129,7 +129,7 @@ def activations():
     x = torch.cat([g.normal(250, scale=2.0), torch.tensor([0.0, -0.0, 1e-8, -1e-8, 5.0, -5.0, 12.0, -12.0])])
     dy = g.normal(258)
     functions = {"relu": F.relu, "gelu_erf": F.gelu, "gelu_tanh": lambda v: F.gelu(v, approximate="tanh"),
-                 "tanh": torch.tanh}
+                 "tanh": torch.tanh, "silu": F.silu}
     for name, function in functions.items():
         def compute(t, function=function):
             v = leaf(t["x"])
@@ -238,6 +238,39 @@ def layer_norm():
 
         g.add(name, {"x": g.normal(rows, columns, scale=scale, shift=shift), "gamma": g.normal(columns, shift=1.0),
                      "beta": g.normal(columns), "dy": g.normal(rows, columns)}, compute)
+    g.write()
+
+
+def rms_norm():
+    g = Goldens("rms_norm")
+    for name, (rows, columns, scale, shift) in {
+        "plain": (12, 64, 1.0, 0.0), "odd": (5, 33, 3.0, 0.5)}.items():
+        def compute(t, columns=columns):
+            x, w = leaf(t["x"]), leaf(t["gamma"])
+            y = F.rms_norm(x, (columns,), w, 1e-5)
+            return {"y": y, **backward(y, t["dy"], dx=x, dgamma=w)}
+
+        g.add(name, {"x": g.normal(rows, columns, scale=scale, shift=shift), "gamma": g.normal(columns, shift=1.0),
+                     "dy": g.normal(rows, columns)}, compute)
+    g.write()
+
+
+def rotary():
+    """As transformers' Llama has it (modeling_llama.py); angles are FP32 whatever is turned."""
+    g = Goldens("rotary")
+    for name, (batch, length, heads, width, theta) in {
+        "plain": (2, 9, 3, 8, 10000.0), "far": (1, 130, 1, 64, 500000.0)}.items():
+        def compute(t, length=length, width=width, theta=theta):
+            x = leaf(t["x"])
+            frequencies = 1.0 / (theta ** (torch.arange(0, width, 2, dtype=torch.int64).float() / width))
+            angles = torch.outer(torch.arange(length).float(), frequencies)
+            angles = torch.cat((angles, angles), dim=-1)[:, None, :].to(x.dtype)
+            first, second = x.chunk(2, -1)
+            y = x * angles.cos() + torch.cat((-second, first), dim=-1) * angles.sin()
+            return {"y": y, **backward(y, t["dy"], dx=x)}
+
+        g.add(name, {"x": g.normal(batch, length, heads, width), "dy": g.normal(batch, length, heads, width)}, compute,
+              numbers={"theta": theta, "batch": batch, "length": length, "heads": heads, "width": width})
     g.write()
 
 
@@ -560,7 +593,7 @@ def attention():
 def main():
     torch.set_num_threads(1)
     for write in (linear, activations, arithmetic, cross_entropy, log_softmax, nll_loss, accuracy, layer_norm,
-                  embedding, dropout, optimizers, narrow_optimizers, gradients, narrow_gradients, cast, conv2d,
+                  rms_norm, rotary, embedding, dropout, optimizers, narrow_optimizers, gradients, narrow_gradients, cast, conv2d,
                   max_pool, average_pool, batch_norm, attention):
         write()
     for file in sorted(FOLDER.glob("*.json")):

@@ -1,4 +1,4 @@
-// ReLU, GELU and tanh.
+// ReLU, GELU, tanh and SiLU.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include "host/golden.h"
 #include "host/gradient.h"
 #include "host/relu.h"
+#include "host/silu.h"
 #include "host/tanh.h"
 
 using namespace trainscope::host;
@@ -88,4 +89,24 @@ TEST_CASE("GELU's gradient is its slope") {
     };
     check_gradient(x, loss, dx);
   }
+}
+
+TEST_CASE(
+    "SiLU is PyTorch's within a few units, forward and backward, and its gradient its slope") {
+  const GoldenCase golden = golden_case("activations", "silu");
+  std::vector<float> y(golden["x"].size()), dx(y.size());
+  silu_forward(golden["x"], y);
+  silu_backward(golden["x"], golden["dy"], dx);
+  golden.check("y", y, 4);
+  golden.check("dx", dx, 8);
+  std::vector<float> x = normal_values(60, 13);
+  const std::vector<float> dy = normal_values(60, 14);
+  dx.resize(60);
+  silu_backward(x, dy, dx);
+  const auto loss = [&] {
+    std::vector<float> result(x.size());
+    silu_forward(x, result);
+    return dot(result, dy);
+  };
+  check_gradient(x, loss, dx);
 }

@@ -145,3 +145,53 @@ TEST_CASE("attention of three projections is that of one which holds all three")
               interpreter.values(
                   dthree[static_cast<std::size_t>(i)])[static_cast<std::size_t>(t * kRow + c)]);
 }
+
+// [tokens, heads of keys, width] for each of the heads of queries that share one.
+TEST_CASE("heads of queries that share one of keys are as many heads that have the same") {
+  const bool flash = GENERATE(false, true);
+  constexpr std::int64_t kBatch = 2, kHeads = 6, kKeyHeads = 2, kLength = 5, kWidth = 4;
+  constexpr std::int64_t kTokens = kBatch * kLength, kEach = kHeads / kKeyHeads;
+  constexpr std::int64_t kAll = kTokens * kHeads * kWidth, kShared = kAll / kEach;
+  const std::int64_t kept_size = kBatch * kHeads * kLength * (flash ? 1 : kLength);
+  Program program;
+  const auto add = [&](std::int64_t elements) { return add_buffer(program, elements); };
+  const Index q = add(kAll), k = add(kShared), v = add(kShared), all_k = add(kAll);
+  const Index all_v = add(kAll), y = add(kAll), kept = add(kept_size), whole_y = add(kAll);
+  const Index whole_kept = add(kept_size), dy = add(kAll), dq = add(kAll), dk = add(kShared);
+  const Index dv = add(kShared), whole_dq = add(kAll), whole_dk = add(kAll), whole_dv = add(kAll);
+  host::Interpreter interpreter(program);
+  for (const Index one : {q, k, v, dy})
+    for (std::size_t i = 0; i < interpreter.values(one).size(); ++i)
+      interpreter.values(one)[i] = static_cast<float>((i * 7 + one * 5) % 23) / 23 - 0.5F;
+  const auto place = [](std::int64_t i) {  // of a shared number, by its place among all
+    const std::int64_t token = i / (kHeads * kWidth), head = i / kWidth % kHeads;
+    return static_cast<std::size_t>((token * kKeyHeads + head / kEach) * kWidth + i % kWidth);
+  };
+  for (std::int64_t i = 0; i < kAll; ++i)
+    for (const auto& [to, from] : {std::pair{all_k, k}, {all_v, v}})
+      interpreter.values(to)[static_cast<std::size_t>(i)] = interpreter.values(from)[place(i)];
+  program::Attention whole{kBatch, kHeads, kLength, kWidth, true, flash};
+  whole.packed = false;
+  program::Attention grouped = whole;
+  grouped.kv_heads = kKeyHeads;
+  interpreter.run(operation(grouped, {q, k, v}, {y, kept}));
+  interpreter.run(operation(whole, {q, all_k, all_v}, {whole_y, whole_kept}));
+  grouped.part = whole.part = Part::kInputGradient;
+  std::vector<Index> reads{dy, q, k, v, kept}, whole_reads{dy, q, all_k, all_v, whole_kept};
+  if (flash) {
+    reads.push_back(y);
+    whole_reads.push_back(whole_y);
+  }
+  interpreter.run(operation(grouped, reads, {dq, dk, dv}));
+  interpreter.run(operation(whole, whole_reads, {whole_dq, whole_dk, whole_dv}));
+  CHECK(std::ranges::equal(interpreter.values(y), interpreter.values(whole_y)));
+  CHECK(std::ranges::equal(interpreter.values(dq), interpreter.values(whole_dq)));
+  for (const auto& [sum, terms] : {std::pair{dk, whole_dk}, {dv, whole_dv}}) {
+    std::vector<double> expected(kShared);
+    for (std::int64_t i = 0; i < kAll; ++i)
+      expected[place(i)] += interpreter.values(terms)[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(interpreter.values(sum)[i] == Approx(expected[i]).margin(1e-7));
+    CHECK(std::ranges::any_of(expected, [](double value) { return value != 0; }));
+  }
+}

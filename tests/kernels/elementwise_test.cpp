@@ -4,6 +4,7 @@
 #include "host/elementwise.h"
 #include "host/gelu.h"
 #include "host/relu.h"
+#include "host/silu.h"
 #include "host/tanh.h"
 #include "kernels/activation.h"
 #include "kernels/cast.h"
@@ -53,6 +54,10 @@ HostActivation host_activation(Activation activation, const Matrix& shape,
     case Activation::kTanh:
       host::tanh_forward(z, result.y);
       host::tanh_backward(z, dy, result.dx);  // z stands for what forward gave
+      break;
+    case Activation::kSilu:
+      host::silu_forward(z, result.y);
+      host::silu_backward(z, dy, result.dx);
   }
   return result;
 }
@@ -81,6 +86,10 @@ void check_arithmetic(std::size_t count, Stream stream) {
   host::add(floats(a), floats(b), expected);
   std::vector<T> sum(count);
   kernels::add(stream, a.data(), b.data(), sum.data(), count);
+  CHECK(same_bits(sum, rounded<T>(expected)));
+
+  host::product(floats(a), floats(b), expected);
+  kernels::product(stream, a.data(), b.data(), sum.data(), count);
   CHECK(same_bits(sum, rounded<T>(expected)));
 
   host::scale(floats(a), 0.3F, expected);
@@ -157,7 +166,7 @@ TEST_CASE("arrays that threads walk several packs at a time are the same") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("addition, scaling, squares, roots and filling are the host's to the bit") {
+TEST_CASE("addition, products, scaling, squares, roots and filling are the host's to the bit") {
   for (const Stream stream : kOrders) {
     for (const std::size_t count : kCounts) {
       check_arithmetic<float>(count, stream);
@@ -178,7 +187,7 @@ TEST_CASE("a sum may be one of its terms") {
 
 TEST_CASE("bias and activation are the host's, forward and backward") {
   const auto activation = GENERATE(Activation::kNone, Activation::kRelu, Activation::kGeluErf,
-                                   Activation::kGeluTanh, Activation::kTanh);
+                                   Activation::kGeluTanh, Activation::kTanh, Activation::kSilu);
   for (const Matrix& shape :
        {Matrix{1, 1}, Matrix{5, 7}, Matrix{3, 1}, Matrix{33, 40}, Matrix{9, 3}, Matrix{16, 13}}) {
     check_activation<float>(activation, shape, Stream{});

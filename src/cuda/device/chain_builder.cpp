@@ -27,6 +27,7 @@ struct Step {
 struct PlainStep {
   std::optional<Step> operator()(const program::Activation& f) const {
     using Kind = program::ActivationKind;
+    if (f.kind == Kind::kSilu) return std::nullopt;  // chains have no step for it
     const bool forward = f.part == Part::kForward;
     const ChainAction action =
         f.kind == Kind::kRelu   ? (forward ? ChainAction::kRelu : ChainAction::kReluSlope)

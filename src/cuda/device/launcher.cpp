@@ -88,6 +88,14 @@ void Launcher::operator()(const program::Add&) {
   });
 }
 
+void Launcher::operator()(const program::Product&) {
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    kernels::product(stream_, operands_.in<T>(0), operands_.in<T>(1), operands_.out<T>(0),
+                     operands_.size_of_write(0));
+  });
+}
+
 void Launcher::operator()(const program::Accumulate& f) {
   with_type(operands_.write(0).type, [&](auto type) {
     using T = decltype(type);

@@ -1,6 +1,7 @@
 // The layers of a model.
 
 #include <array>
+#include <vector>
 
 #include "cuda/device/launcher.h"
 #include "cuda/device/shapes.h"
@@ -11,10 +12,14 @@
 #include "kernels/dropout.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
+#include "kernels/head_groups.h"
 #include "kernels/layer_norm.h"
 #include "kernels/max_pool.h"
 #include "kernels/positions.h"
 #include "kernels/reductions.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rotate.h"
+#include "program/rotary.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -30,6 +35,8 @@ kernels::Activation kind_of(program::ActivationKind kind) {
       return kernels::Activation::kGeluErf;
     case program::ActivationKind::kTanh:
       return kernels::Activation::kTanh;
+    case program::ActivationKind::kSilu:
+      return kernels::Activation::kSilu;
     default:
       return kernels::Activation::kGeluTanh;
   }
@@ -243,6 +250,38 @@ void Launcher::operator()(const program::LayerNorm& f) {
   });
 }
 
+void Launcher::operator()(const program::RmsNorm& f) {
+  const kernels::Matrix shape = matrix(f.rows, f.columns);
+  const auto place = f.part == Part::kForward ? 0U : 1U;
+  with_type(call_.reads[place].type, [&](auto type) {
+    using T = decltype(type);
+    switch (f.part) {
+      case Part::kForward:
+        return kernels::rms_norm_forward(stream_, shape, operands_.in<T>(0), operands_.in<float>(1),
+                                         kRmsNormEps, operands_.out<T>(0), operands_.out<float>(1));
+      case Part::kInputGradient:
+        return kernels::rms_norm_backward_input(stream_, shape, operands_.in<T>(1),
+                                                operands_.in<float>(2), operands_.in<T>(0),
+                                                operands_.in<float>(3), operands_.out<T>(0));
+      default:
+        return kernels::rms_norm_backward_weight(stream_, shape, operands_.in<T>(1),
+                                                 operands_.in<T>(0), operands_.in<float>(2),
+                                                 operands_.room(kernels::rms_norm_workspace(shape)),
+                                                 operands_.out<float>(0), Into::kReplace);
+    }
+  });
+}
+
+void Launcher::operator()(const program::Rotate& f) {
+  const kernels::Rotation shape{size(f.batch), size(f.length), size(f.heads), size(f.width),
+                                f.back};
+  const std::vector<float> frequencies = program::rotary_frequencies(shape.width, f.theta);
+  with_type(operands_.write(0).type, [&](auto type) {
+    using T = decltype(type);
+    kernels::rotate<T>(stream_, shape, frequencies, operands_.in<T>(0), operands_.out<T>(0));
+  });
+}
+
 void Launcher::operator()(const program::Embedding& f) {
   const kernels::Matrix table = matrix(f.vocabulary, f.width);
   if (f.part == Part::kForward)
@@ -299,7 +338,15 @@ void Launcher::launch_attention(const program::Attention& f) {
     const auto all = take(from);
     return std::array{all, all + token, all + 2 * token};
   };
-  const auto [q, k, v] = three([&](std::size_t i) { return operands_.in<T>(i); }, first);
+  auto [q, k, v] = three([&](std::size_t i) { return operands_.in<T>(i); }, first);
+  const kernels::HeadGroups groups{size(f.batch * f.length), size(f.key_heads()),
+                                   size(f.heads / f.key_heads()), size(f.width)};
+  if (f.is_grouped())
+    for (const T** shared : {&k, &v}) {
+      T* all = operands_.room<T>(groups.all());
+      kernels::repeat_heads(stream_, groups, *shared, all);
+      *shared = all;
+    }
   const kernels::AttentionInputs<T> inputs{q, k, v};
   if (forward) {
     float* kept = operands_.out<float>(1);
@@ -308,15 +355,24 @@ void Launcher::launch_attention(const program::Attention& f) {
                : kernels::attention_forward(stream_, shape, inputs, kept, operands_.out<T>(0));
   }
   const auto [dq, dk, dv] = three([&](std::size_t i) { return operands_.out<T>(i); }, 0);
-  const kernels::AttentionGradients<T> gradients{dq, dk, dv};
+  kernels::AttentionGradients<T> gradients{dq, dk, dv};
+  if (f.is_grouped()) {
+    gradients.dk = operands_.room<T>(groups.all());
+    gradients.dv = operands_.room<T>(groups.all());
+  }
   const std::size_t place = f.packed ? 2 : 4;  // of what forward wrote for this
   const float* kept = operands_.in<float>(place);
   const T* dy = operands_.in<T>(0);
-  if (f.flash)
-    return kernels::tiled_attention_backward(stream_, shape, inputs, operands_.in<T>(place + 1),
-                                             kept, dy, operands_.room(shape.rows()), gradients);
-  kernels::attention_backward(stream_, shape, inputs, kept, dy,
-                              operands_.room(shape.probabilities()), gradients);
+  if (f.flash) {
+    kernels::tiled_attention_backward(stream_, shape, inputs, operands_.in<T>(place + 1), kept, dy,
+                                      operands_.room(shape.rows()), gradients);
+  } else {
+    kernels::attention_backward(stream_, shape, inputs, kept, dy,
+                                operands_.room(shape.probabilities()), gradients);
+  }
+  if (!f.is_grouped()) return;
+  kernels::sum_heads<T>(stream_, groups, gradients.dk, dk);
+  kernels::sum_heads<T>(stream_, groups, gradients.dv, dv);
 }
 
 void Launcher::operator()(const program::Attention& f) {

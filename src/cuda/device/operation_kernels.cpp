@@ -17,6 +17,8 @@
 #include "kernels/layer_norm.h"
 #include "kernels/nll_loss.h"
 #include "kernels/reductions.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rotate.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -31,6 +33,8 @@ bool is_busy(const program::Operation& operation) {
 
 template <typename Function, typename... Others>
 constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
+
+constexpr std::size_t kAlignedFloats = 4;  // that a part of the room begins on: 16 bytes
 
 // Floats beside copies of operands.
 struct Workspace {
@@ -50,15 +54,21 @@ struct Workspace {
                ? kernels::layer_norm_workspace(matrix(f.rows, f.columns))
                : 0;
   }
+  std::size_t operator()(const program::RmsNorm& f) const {
+    return f.part == Part::kWeightGradient ? kernels::rms_norm_workspace(matrix(f.rows, f.columns))
+                                           : 0;
+  }
   std::size_t operator()(const program::Embedding& f) const {  // whole numbers, as wide
     return f.part == Part::kForward
                ? 0
                : kernels::embedding_workspace(matrix(f.vocabulary, f.width), size(f.tokens));
   }
   std::size_t operator()(const program::Attention& f) const {
+    const bool forward = f.part == Part::kForward;
     const std::size_t rows = size(f.batch * f.heads * f.length);
-    if (f.part == Part::kForward) return 0;
-    return f.flash ? rows : rows * size(f.length);
+    const std::size_t repeated = f.is_grouped() ? rows * size(f.width) + kAlignedFloats : 0;
+    if (forward) return 2 * repeated;
+    return 4 * repeated + (f.flash ? rows : rows * size(f.length));
   }
   std::size_t operator()(const program::NllLoss& f) const {
     return kernels::nll_loss_workspace(size(f.rows));
@@ -74,9 +84,10 @@ struct Workspace {
     using namespace program;
     static_assert(
         is_one_of<Other, std::monostate, Activation, MaxPooling, AveragePooling, AddPositions,
-                  Dropout, LogSoftmax, SharedLoss, Add, Accumulate, CopyPart, CopyRuns, Concatenate,
-                  ShardsApart, ShardsTogether, Power, Fill, Cast, GradientNorm, GradientNorms,
-                  ClipGradients, SgdUpdate, AdamUpdate, InvertScale, Unscale, UpdateScale>);
+                  Rotate, Dropout, LogSoftmax, SharedLoss, Add, program::Product, Accumulate,
+                  CopyPart, CopyRuns, Concatenate, ShardsApart, ShardsTogether, Power, Fill, Cast,
+                  GradientNorm, GradientNorms, ClipGradients, SgdUpdate, AdamUpdate, InvertScale,
+                  Unscale, UpdateScale>);
     return 0;
   }
 };
@@ -214,8 +225,7 @@ std::int64_t room_of(const KernelCall& call) {
     return std::max<std::int64_t>(1, one.blocks) * std::max(1, one.threads);
   }
   if (std::holds_alternative<std::monostate>(one.function)) return 0;
-  constexpr std::size_t kAligned = 4;
-  std::size_t room = std::visit(Workspace{}, one.function) + kAligned;
+  std::size_t room = std::visit(Workspace{}, one.function) + kAlignedFloats;
   if (std::holds_alternative<program::GradientNorm>(one.function) ||
       std::holds_alternative<program::GradientNorms>(one.function))
     for (const Operand& gradient : call.reads)
@@ -227,7 +237,7 @@ std::int64_t room_of(const KernelCall& call) {
                 operand.type != program::ElementType::kInt64;
   if (!copies) return static_cast<std::int64_t>(room);
   for (const auto* list : {&call.reads, &call.writes})
-    for (const Operand& operand : *list) room += size(operand.elements) + kAligned;
+    for (const Operand& operand : *list) room += size(operand.elements) + kAlignedFloats;
   return static_cast<std::int64_t>(room);
 }
 
@@ -248,6 +258,9 @@ std::string refusal_of(const program::Operation& operation) {
     if (attention->flash && attention->width > kernels::kWidestHead)
       return "the executor cuda has flash attention for heads of at most 128 numbers";
   }
+  const auto* rotate = std::get_if<program::Rotate>(&operation.function);
+  if (rotate && rotate->width > 2 * kernels::kMostFrequencies)
+    return "the executor cuda has rotary embedding for heads of at most 256 numbers";
   const auto* norm = std::get_if<program::BatchNorm>(&operation.function);
   if (norm && norm->part != Part::kForward && !norm->training)
     return "the executor cuda has no backward of a batch norm that evaluates";
@@ -272,6 +285,8 @@ struct LaunchName {
   }
   std::string operator()(const program::BatchNorm& f) const { return of("batch_norm", f.part); }
   std::string operator()(const program::LayerNorm& f) const { return of("layer_norm", f.part); }
+  std::string operator()(const program::RmsNorm& f) const { return of("rms_norm", f.part); }
+  std::string operator()(const program::Rotate&) const { return "rotate"; }
   std::string operator()(const program::Embedding& f) const { return of("embedding", f.part); }
   std::string operator()(const program::AddPositions& f) const {
     return of("add_positions", f.part);
@@ -286,6 +301,7 @@ struct LaunchName {
     return std::string("shared loss: ") + kSteps[static_cast<std::size_t>(f.step)];
   }
   std::string operator()(const program::Add&) const { return "add"; }
+  std::string operator()(const program::Product&) const { return "product"; }
   std::string operator()(const program::Accumulate&) const { return "accumulate"; }
   std::string operator()(const program::CopyPart&) const { return "copy"; }
   std::string operator()(const program::CopyRuns&) const { return "copy runs"; }

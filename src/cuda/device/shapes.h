@@ -12,7 +12,8 @@
 
 namespace trainscope::cuda {
 
-inline constexpr float kNormEps = 1e-5F;  // torch.nn.BatchNorm2d, LayerNorm
+inline constexpr float kNormEps = 1e-5F;     // torch.nn.BatchNorm2d, LayerNorm
+inline constexpr float kRmsNormEps = 1e-5F;  // of Llama's published configurations
 
 inline std::size_t size(std::int64_t count) {
   return static_cast<std::size_t>(count);

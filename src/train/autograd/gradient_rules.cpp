@@ -53,6 +53,18 @@ struct Rules {
     return {{with(f, Part::kInputGradient), {kDy, input(0), input(1), side(0), side(1)}, {0}},
             {with(f, Part::kWeightGradient), {kDy, input(0), side(0), side(1)}, {1, 2}}};
   }
+  List operator()(const program::RmsNorm& f) const {
+    return {{with(f, Part::kInputGradient), {kDy, input(0), input(1), side(0)}, {0}},
+            {with(f, Part::kWeightGradient), {kDy, input(0), side(0)}, {1}}};
+  }
+  List operator()(const program::Rotate& f) const {
+    program::Rotate back = f;
+    back.back = !f.back;
+    return {{back, {kDy}, {0}}};
+  }
+  List operator()(const program::Product& f) const {
+    return {{f, {kDy, input(1)}, {0}}, {f, {kDy, input(0)}, {1}}};
+  }
   List operator()(const program::Embedding& f) const {
     return {{with(f, Part::kWeightGradient), {kDy, input(0)}, {1}}};
   }

@@ -154,7 +154,7 @@ void Tape::apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
   Operands operands;
   for (const Source& source : rule.reads)
     if (const Index buffer = buffer_of(entry, source, dy); buffer != kNoIndex)
-      operands.reads.push_back(buffer);
+      operands.reads.push_back(kept_or_again(entry, source, buffer));
   for (const std::size_t place : rule.wanted)
     operands.writes.push_back(written_gradient(rule.function, entry.inputs[place], dy));
   const std::vector<Index> written = operands.writes;
@@ -164,6 +164,21 @@ void Tape::apply_rule(const Entry& entry, const GradientRule& rule, Index dy) {
     const VarId input = entry.inputs[rule.wanted[k]];
     arrive(input, in_type_of(input, written[k]));
   }
+}
+
+Index Tape::kept_or_again(const Entry& entry, const Source& source, Index buffer) {
+  const bool is_compiled = options_.compile.fuse && entry.piece != PlannedLaunch::kNotCompiled;
+  if (!is_compiled || source.kind != Source::Kind::kInput) return buffer;
+  if (const auto known = again_.find(buffer); known != again_.end()) return known->second;
+  const auto maker = std::ranges::find(entries_, entry.inputs[source.place], &Entry::output);
+  if (maker == entries_.end() || maker->piece != entry.piece) return buffer;
+  const auto* activation = std::get_if<program::Activation>(&maker->function);
+  if (!activation || activation->kind != program::ActivationKind::kSilu) return buffer;
+  const program::Buffer like = program_.buffers[buffer];
+  const Index again =
+      new_buffer(like.name + ", computed again", like.elements(), like.type, Role::kActivation);
+  emit(*activation, like.type, {{vars_[maker->inputs[0]].buffer}, {again}});
+  return again_[buffer] = again;
 }
 
 Index Tape::written_gradient(const program::Function& function, VarId id, Index dy) {

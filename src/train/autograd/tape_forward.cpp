@@ -31,6 +31,10 @@ CastPolicy cast_policy(const program::Function& function) {
 }
 
 // A batch norm's weights stay FP32 whatever comes in, and whole numbers are never cast.
+bool is_narrow(ElementType type) {
+  return type == ElementType::kFp16 || type == ElementType::kBf16;
+}
+
 bool is_cast(ElementType type) {
   return type == ElementType::kFp16 || type == ElementType::kBf16 || type == ElementType::kFp32;
 }
@@ -78,6 +82,7 @@ void Tape::forward(bool training, bool records) {
   if (options_.compile.cuda_graph) vars_[0].buffer = static_copy(vars_[0].buffer, "x");
   for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
     if (!options_.pieces.empty()) piece_ = options_.pieces[i];
+    if (graph_.layers[i].block != 0) make_rotary_tables();
     run_layer(graph_.layers[i], training, records);
   }
   block_ = PlannedLaunch::kNotTheModel;
@@ -322,6 +327,9 @@ ElementType Tape::output_type(const program::Function& function,
                               const std::vector<VarId>& inputs) const {
   if (inputs.empty()) return options_.precision.model;
   if (std::holds_alternative<program::Embedding>(function)) return type_of(inputs[1]);
+  // Cosines and sines have the model's type, or autocast's FP32.
+  if (std::holds_alternative<program::Rotate>(function) && !is_narrow(options_.precision.model))
+    return ElementType::kFp32;
   // The kernel of a sum reads two types, and gives the wider one.
   if (std::holds_alternative<program::Add>(function) && type_of(inputs[0]) != type_of(inputs[1]))
     return ElementType::kFp32;
@@ -369,7 +377,8 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
   operation.is_gradient = in_backward_;
   if (in_backward_ && std::holds_alternative<program::Cast>(function))
     operation.framework = "ToCopyBackward0";
-  if (in_backward_ && std::holds_alternative<program::Multiply>(function))
+  if (in_backward_ && (std::holds_alternative<program::Multiply>(function) ||
+                       std::holds_alternative<program::Product>(function)))
     operation.framework = "MulBackward0";
   if (const auto* copy = std::get_if<program::CopyRuns>(&function); copy && copy->run == 1) {
     // The pooling before a flatten wants gradients that lie as its result does
@@ -384,9 +393,17 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
     operation.framework = "NativeBatchNormBackward0";
   const auto* attention = std::get_if<program::Attention>(&function);
   if (attention && !attention->flash) return push_attention(operation);
+  if (attention && attention->is_grouped() && in_backward_)
+    return push_with_sums_of_heads(std::move(operation));
   const auto* activation = std::get_if<program::Activation>(&function);
   if (activation && activation->written_out && !options_.compile.fuse)
     return push_written_gelu(operation);
+  // FSDP's root stays eager beside blocks that are compiled.
+  const bool is_eager = !options_.compile.fuse || piece_ == PlannedLaunch::kNotCompiled;
+  const auto* norm = std::get_if<program::RmsNorm>(&function);
+  if (norm && norm->written_out && is_eager) return push_written_norm(operation);
+  const auto* rotation = std::get_if<program::Rotate>(&function);
+  if (rotation && rotation->written_out && !options_.compile.fuse) return push_rotation(operation);
   return push(std::move(operation));
 }
 

@@ -13,7 +13,9 @@
 #include "train/autograd/tape.h"
 #include "train/kernels/eager_attention.h"
 #include "train/kernels/kernels.h"
+#include "train/kernels/rotary.h"
 #include "train/kernels/written_gelu.h"
+#include "train/kernels/written_rms_norm.h"
 
 namespace trainscope::train {
 
@@ -186,6 +188,15 @@ class Tape {
   program::Index push_attention(const program::Operation& whole);
   std::vector<AttentionLaunch> launches_of(const program::Operation& whole);
   program::Index push_written_gelu(const program::Operation& whole);
+  program::Index push_written_norm(const program::Operation& whole);
+  program::Index push_rotation(const program::Operation& whole);
+  program::Index push_written(std::vector<WrittenLaunch> launches);
+  // Once a forward, before its first block: what the rotations of a model that writes them out
+  // read.
+  void make_rotary_tables();
+  // Gradients of keys and values that heads share, which the flash kernel writes for each head.
+  program::Index push_with_sums_of_heads(program::Operation whole);
+  NewBuffer buffer_maker();
 
   // tape_backward.cpp
   void run_all_backward();
@@ -212,6 +223,9 @@ class Tape {
   program::Index written_gradient(const program::Function& function, VarId id, program::Index dy);
   void apply_rule(const Entry& entry, const GradientRule& rule, program::Index dy);
   program::Index buffer_of(const Entry& entry, const Source& source, program::Index dy) const;
+  // What a compiled backward computes again rather than have it kept: a SiLU, of what its own
+  // gradient reads (torch/_functorch/partitioners.py).
+  program::Index kept_or_again(const Entry& entry, const Source& source, program::Index buffer);
   // Where a var's next gradient is written: a parameter's only one is its .grad from the start.
   program::Index gradient_for(VarId id);
   // Of a parameter or of a copy of one in another type.
@@ -234,10 +248,13 @@ class Tape {
   VarId loss_ = 0;
   program::ElementType loss_type_ = program::ElementType::kFp32;  // of logits that are shared out
   std::vector<Entry> entries_;
-  std::set<VarId> weight_copies_;                     // in another type, made by autocast
-  std::map<VarId, VarId> weight_casts_;               // those that a forward makes once, by weight
-  std::map<program::Index, KeptByEager> eager_kept_;  // by the probabilities
-  std::map<program::Index, KeptByGelu> gelu_kept_;    // by what is activated
+  std::set<VarId> weight_copies_;                      // in another type, made by autocast
+  std::map<VarId, VarId> weight_casts_;                // those that a forward makes once, by weight
+  std::map<program::Index, KeptByEager> eager_kept_;   // by the probabilities
+  std::map<program::Index, KeptByGelu> gelu_kept_;     // by what is activated
+  std::map<program::Index, KeptByRmsNorm> norm_kept_;  // by the reciprocal roots
+  RotaryTables rotary_;
+  std::map<program::Index, program::Index> again_;    // of what forward computed
   std::map<std::pair<VarId, bool>, VarId> gathered_;  // by part, and whether for cut layers
   std::map<program::Index, Sent> sent_;               // operations that are not launched
   std::vector<program::Index> own_;                   // buffers that this tape made

@@ -8,8 +8,8 @@
 // kernel that already has all it reads.
 //
 // A kernel reads and writes each operand once, as everywhere here. A batch norm stays one kernel,
-// of which Inductor may make two or three. Nothing is computed again in backward: what Inductor
-// computes again keeps as many bytes for it (README.md).
+// of which Inductor may make two or three. Of what Inductor computes again in backward only a
+// SiLU is: the rest keeps as many bytes for it (README.md).
 #pragma once
 
 #include <set>

@@ -43,6 +43,13 @@ struct LoopOf {
     if (f.part == Part::kWeightGradient) return columns(f.rows, f.columns);
     return rows(f.rows, f.columns);
   }
+  Loop operator()(const program::RmsNorm& f) const {
+    if (f.part == Part::kWeightGradient) return columns(f.rows, f.columns);
+    return rows(f.rows, f.columns);
+  }
+  // What it reads of a head's other half is computed again rather than read: Inductor writes what
+  // is done to each element into whoever reads it (torch/_inductor/graph.py, lowering).
+  Loop operator()(const program::Rotate& f) const { return each(f.elements()); }
   Loop operator()(const program::Embedding& f) const {
     const bool forward = f.part == Part::kForward;
     return FusionLoop{f.tokens * f.width, 0, false, forward, !forward};
@@ -53,6 +60,7 @@ struct LoopOf {
   }
   Loop operator()(const program::Dropout& f) const { return each(f.elements); }
   Loop operator()(const program::Add& f) const { return each(f.elements); }
+  Loop operator()(const program::Product& f) const { return each(f.elements); }
   Loop operator()(const program::Multiply& f) const { return each(f.elements); }
   Loop operator()(const program::Fill& f) const { return each(f.elements); }
   Loop operator()(const program::Cast& f) const { return each(f.elements); }

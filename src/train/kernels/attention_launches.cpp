@@ -54,6 +54,29 @@ void AttentionLaunches::each(const PassNames& names, double flops_each) {
            2 * tokens()));
 }
 
+std::int64_t AttentionLaunches::missing() const {
+  return rows_ * f_.width / f_.heads * (f_.heads - f_.key_heads());
+}
+
+void AttentionLaunches::repeat_shared(const char* framework, Index more_keys, Index more_values) {
+  if (!f_.is_grouped()) return;
+  const double shared = tokens() * of(f_.key_heads()) / of(f_.heads);
+  for (const Index more : {more_keys, more_values}) {
+    Operation one = pass({"elementwise_kernel: copy", framework, "clone"}, "poi", fused_,
+                         OperationKind::kElementwise, rows_ * f_.width, 0, shared + tokens());
+    if (more != program::kNoIndex) one.writes = {more};
+    add(std::move(one));
+  }
+}
+
+void AttentionLaunches::sum_shared(const char* framework) {
+  if (!f_.is_grouped()) return;
+  const double shared = tokens() * of(f_.key_heads()) / of(f_.heads);
+  for (int i = 0; i < 2; ++i)
+    add(pass({"sum over heads", framework, "sum"}, "red", fused_, OperationKind::kReduction,
+             rows_ * f_.width, 1, shared + tokens()));
+}
+
 void AttentionLaunches::times_probabilities(double bytes, std::vector<Index> reads,
                                             std::vector<Index> writes) {
   Operation one =

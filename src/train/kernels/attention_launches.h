@@ -46,6 +46,12 @@ class AttentionLaunches {
   void add(program::Operation operation, bool same_operator = false);
   // Reads and writes queries, keys, values or the result.
   void each(const PassNames& names, double flops_each);
+  // Of keys and values that heads share: repeated for each head before all else, as large buffers
+  // as are missing for that beside the shared ones; and, backward, summed over them. Nothing where
+  // each head has its own.
+  void repeat_shared(const char* framework, program::Index more_keys, program::Index more_values);
+  void sum_shared(const char* framework);
+  std::int64_t missing() const;  // numbers of keys, or of values, beside those that heads share
   // A row of scores at a time.
   void softmax(const PassNames& names, double flops_each, double bytes,
                std::vector<program::Index> reads, std::vector<program::Index> writes,

@@ -25,7 +25,7 @@ class EagerAttention {
         all_(program, whole, options.fused),
         f_(all_.function()),
         type_(program.buffers[all_.probabilities()].type),
-        wide_(options.autocasts ? ElementType::kFp32 : type_),
+        wide_(options.autocasts || f_.code == AttentionCode::kLlama ? ElementType::kFp32 : type_),
         new_buffer_(new_buffer),
         kept_(kept) {
     const std::string& probabilities = program.buffers[all_.probabilities()].name;
@@ -46,6 +46,11 @@ class EagerAttention {
   bool casts() const { return wide_ != type_ && type_ == ElementType::kBf16; }
 
   void forward() {
+    if (f_.is_grouped()) {
+      kept_.more_keys = new_buffer_(layer_ + ": keys, repeated", all_.missing(), type_);
+      kept_.more_values = new_buffer_(layer_ + ": values, repeated", all_.missing(), type_);
+      all_.repeat_shared("aten::clone", kept_.more_keys, kept_.more_values);
+    }
     lay_out_inputs();
     const Index scores = square("scores", type_);
     all_.product("aten::bmm", f_.length, f_.width, {}, {scores});
@@ -98,6 +103,10 @@ class EagerAttention {
       case AttentionCode::kBert:
         scores = pass("div", "aten::div", 1, scores, square("scores, scaled", type_));
         return pass(kAdd, "aten::add", 1, scores, square("scores, masked", type_));
+      case AttentionCode::kLlama:
+        scores = pass("mul", "aten::mul", 1, scores, square("scores, scaled", type_));
+        return f_.causal ? pass(kAdd, "aten::add", 1, scores, square("scores, masked", type_))
+                         : scores;
       case AttentionCode::kOpt:
         kept_.masked = pass(kAdd, "aten::add", 1, scores, square("scores, masked", type_));
         return pass("elementwise_kernel: maximum", "aten::max", 1, kept_.masked,
@@ -120,16 +129,23 @@ class EagerAttention {
     if (!all_.is_fused()) copy("UnsafeViewBackward0");
     Index gradient = square("gradient of probabilities", type_);
     all_.product("BmmBackward0", f_.width, f_.length, {all_.probabilities()}, {});
-    all_.product("BmmBackward0", f_.length, f_.width, {}, {gradient}, true);
+    all_.product("BmmBackward0", f_.length, f_.width, shared(kept_.more_values), {gradient}, true);
     if (all_.is_fused()) {
       all_.softmax({"", "", "_softmax_backward_data_masked_fill_mul"}, f_.causal ? 6 : 5,
                    3 * all_.square(), {gradient, all_.probabilities()}, {});  // in place
     } else {
       gradient = gradient_of_scores(gradient);
     }
-    all_.product("BmmBackward0", f_.width, f_.length, {gradient}, {});
+    std::vector<Index> of_queries = shared(kept_.more_keys);
+    of_queries.push_back(gradient);
+    all_.product("BmmBackward0", f_.width, f_.length, std::move(of_queries), {});
     all_.product("BmmBackward0", f_.width, f_.length, {gradient}, {}, true);
+    all_.sum_shared("aten::sum");
     gather();
+  }
+
+  static std::vector<Index> shared(Index more) {
+    return more == program::kNoIndex ? std::vector<Index>{} : std::vector<Index>{more};
   }
 
   Index gradient_of_scores(Index gradient) {
@@ -169,6 +185,8 @@ class EagerAttention {
         return scaled("elementwise_kernel: div", "DivBackward0");
       case AttentionCode::kBert:
         return scaled("div", "DivBackward0");
+      case AttentionCode::kLlama:
+        return scaled("mul", "MulBackward0");
       case AttentionCode::kOpt:
         return gradient_of_maximum(gradient);
     }

@@ -17,8 +17,10 @@
 // torch.where writes the scores anew; BERT's adds a mask that is as long as a row; OPT's multiplies
 // the queries instead, makes q, k and v contiguous whatever they are, adds a mask and takes
 // torch.max of that and the type's least number, whose gradient is five kernels (derivatives.yaml,
-// maximum). All drop probabilities where attention.dropout says so: the kernel writes what it keeps
-// as a mask beside them (aten/src/ATen/native/cuda/Dropout.cu).
+// maximum). Llama's repeats keys and values that heads share (repeat_kv), multiplies the scores by
+// a number, adds a mask, and asks for a softmax in FP32 whatever comes in. All drop probabilities
+// where attention.dropout says so: the kernel writes what it keeps as a mask beside them
+// (aten/src/ATen/native/cuda/Dropout.cu).
 #pragma once
 
 #include <functional>
@@ -35,6 +37,9 @@ struct KeptByEager {
   program::Index softmax = program::kNoIndex;  // what it gave, where that is cast or dropped
   program::Index kept = program::kNoIndex;     // true where dropout drops nothing
   program::Index masked = program::kNoIndex;   // OPT's scores before torch.max
+  // Of keys and values that heads share, repeated: what they are larger by than the shared ones.
+  program::Index more_keys = program::kNoIndex;
+  program::Index more_values = program::kNoIndex;
 };
 
 struct EagerOptions {

@@ -66,6 +66,9 @@ class Describer {
     if (f.kind == program::ActivationKind::kTanh)
       return f.part == Part::kForward ? each("tanh", "aten::tanh", f.elements, 10)
                                       : each("tanh_backward", "TanhBackward0", f.elements, 3);
+    if (f.kind == program::ActivationKind::kSilu)
+      return f.part == Part::kForward ? each("silu", "aten::silu", f.elements, 5)
+                                      : each("silu_backward", "SiluBackward0", f.elements, 7);
     if (f.part == Part::kForward)
       return relu ? each("relu", "aten::relu", f.elements, 1)
                   : each("gelu", "aten::gelu", f.elements, 10);
@@ -104,6 +107,24 @@ class Describer {
         return elements("layer_norm_backward of the weights", "NativeLayerNormBackward0",
                         OperationKind::kReduction, count, 4);
     }
+  }
+  Operation operator()(const program::RmsNorm& f) const {
+    const std::int64_t count = f.rows * f.columns;
+    switch (f.part) {
+      case Part::kForward:
+        return elements("rms_norm", "aten::_fused_rms_norm", OperationKind::kReduction, count, 4);
+      case Part::kInputGradient:
+        return elements("rms_norm_backward", "FusedRmsNormBackward0", OperationKind::kReduction,
+                        count, 7);
+      default:
+        return elements("rms_norm_backward of the weights", "FusedRmsNormBackward0",
+                        OperationKind::kReduction, count, 3);
+    }
+  }
+  // Two products and a sum of each number.
+  Operation operator()(const program::Rotate& f) const {
+    return each("add_cat_mul_neg of a rotary embedding", f.back ? "autograd::engine" : "aten::add",
+                f.elements(), 3);
   }
   Operation operator()(const program::Embedding& f) const {
     const bool forward = f.part == Part::kForward;
@@ -175,6 +196,9 @@ class Describer {
   }
   Operation operator()(const program::Add& f) const {
     return each("add", "aten::add", f.elements, 1);
+  }
+  Operation operator()(const program::Product& f) const {
+    return each("mul", "aten::mul", f.elements, 1);
   }
   Operation operator()(const program::Accumulate& f) const {
     return each("accumulate", "AccumulateGrad", f.elements, 1);

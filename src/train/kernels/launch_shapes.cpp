@@ -108,6 +108,12 @@ class Shaper {
     if (f.part == Part::kWeightGradient) return {blocks_of(f.columns, kColumns), 1024};
     return {std::max<std::int64_t>(1, f.rows), kElementwise};
   }
+  // Written out, the last of its launches: a product, a sum of gradients, a sum over rows.
+  Shape operator()(const program::RmsNorm& f) const {
+    if (f.written_out && operation_.parts.empty() && !operation_.compiled)
+      return f.part == Part::kWeightGradient ? sum(operation_.m) : each(operation_.m);
+    return (*this)(program::LayerNorm{f.rows, f.columns, f.part});
+  }
   // The table's gradient is filled with zeros first, by all SMs.
   Shape operator()(const program::Embedding& f) const {
     if (f.part == Part::kForward) return each(operation_.m);
