@@ -83,10 +83,12 @@ constexpr std::array kNeeds{
     Need{"model.hidden", "model.name", "mlp|rnn"},
     Need{"model.batch_norm", "model.name", "cnn"},
     Need{"model.width model.blocks model.heads", "model.name", "gpt-mini"},
-    Need{"model.dropout attention.kernel", "model.name", "<transformer>"},
+    Need{"attention.kernel", "model.name", "<transformer>"},
+    Need{"model.dropout", "model.name", "<dropout>"},
     Need{"attention.dropout model.vocab_size", "model.name", "<library>"},
     Need{"attention.dropout", "attention.kernel", "eager|transformers"},
     Need{"model.gelu", "model.name", "<gpt2>"},
+    Need{"model.rms_norm", "model.name", "<llama>"},
     Need{"matmul.allow_tf32", "device", "cuda"},  // the switch is torch.backends.cuda's
     // The CPU computes while the host waits: there is nothing to wait for at a step's end.
     Need{"loop.empty_cache loop.sync_timing", "device", "cuda"},

@@ -74,6 +74,13 @@ void add_model_knobs(std::vector<Knob>& t) {
           "GPT-2's GELU: one kernel (gelu_pytorch_tanh), or operator by operator (gelu_new, the "
           "default of Hugging Face's library)")
       .into(t);
+  choice("model.rms_norm", "fused")
+      .choices({"fused", "written_out"})
+      .pytorch("nn.RMSNorm")
+      .help(
+          "Llama's norms: one kernel (nn.RMSNorm, PyTorch 2.9 or later), or operator by operator "
+          "(LlamaRMSNorm, the default of Hugging Face's library)")
+      .into(t);
   choice("data.name", "auto")
       .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})
       .help(

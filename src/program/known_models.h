@@ -11,7 +11,8 @@ struct KnownModel {
   std::string_view name;
   // Words, with spaces between them: "computed", its numbers are, beside the simulator; "mlp", a
   // perceptron; "images", it is made of convolutions; "transformer", it has attention; "library",
-  // it is one of Hugging Face's; "gpt2", its GELU is GPT-2's.
+  // it is one of Hugging Face's; "dropout", it has such layers; "gpt2", its GELU is GPT-2's;
+  // "llama", its norms are RMSNorm; "grouped", its heads share keys and values.
   std::string_view traits;
   std::string_view data;  // what it usually sees, a word of data.name; a trait, too
 };

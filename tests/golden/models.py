@@ -5,7 +5,7 @@
     /somewhere/bin/python tests/golden/models.py
 
 The modules below have the names, the order and the shapes of torchvision's (0.26: models/resnet.py) and of
-Hugging Face's transformers (models/bert, gpt2, opt), so that named_parameters() lists what theirs list. Their
+Hugging Face's transformers (models/bert, gpt2, opt, llama), so that named_parameters() lists what theirs list. Their
 forward calls the fused operations, as it would on a GPU: gelu(approximate="tanh"), native_dropout and
 scaled_dot_product_attention.
 
@@ -14,11 +14,12 @@ scaled_dot_product_attention.
 cross-entropy on a batch of two samples (images of 224 x 224, 1000 classes; texts of 128 tokens; of the recurrent
 network images of 28 rows), in FP32 on the CPU, but for parameters, buffers, the batch itself. Transformers, as well:
   "flash": of scaled_dot_product_attention, "math": of the products and the softmax that it consists of
-  "dropout": "flash" with a dropout of 0.1 everywhere but in the attention
+  "dropout": "flash" with a dropout of 0.1 everywhere but in the attention; of Llama, which has none:
+  "written": "flash" with norms written out operator by operator, as transformers has them
 The tensors of the transformers are fakes (torch._subclasses.FakeTensorMode): nothing is computed.
 "compiled": the same bytes of a model that torch.compile cuts into a forward and a backward as Inductor does: with its
 decompositions, its passes over the joint graph and its min-cut partitioner. The graphs then run operator by operator.
-Of transformers "dropout". Of the models whose numbers a machine of 16 GB holds.
+Of transformers "dropout", of Llama "written". Of the models whose numbers a machine of 16 GB holds.
 """
 
 import datetime
@@ -285,6 +286,113 @@ class Opt(nn.Module):
         return F.linear(d.final_layer_norm(x), d.embed_tokens.weight)
 
 
+class RmsNorm(nn.Module):
+    """"written": as LlamaRMSNorm has it; else what torch.nn.RMSNorm calls on a GPU, whose kernel CPUs have not."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x, how):
+        if how != "written":
+            return FusedRmsNorm.apply(x, self.weight)
+        wide = x.to(torch.float32)
+        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)
+        return self.weight * wide.to(x.dtype)
+
+
+class FusedRmsNorm(torch.autograd.Function):
+    """What derivatives.yaml has _fused_rms_norm keep: x, the weight and the reciprocal roots."""
+
+    @staticmethod
+    def forward(context, x, weight):
+        y, root = torch.ops.aten._fused_rms_norm(x, [x.size(-1)], weight, 1e-5)
+        context.save_for_backward(x, weight, root)
+        return y
+
+    @staticmethod
+    def backward(context, dy):
+        raise NotImplementedError
+
+
+def rotated(x, cosines, sines):
+    half = x.shape[-1] // 2
+    return x * cosines + torch.cat((-x[..., half:], x[..., :half]), dim=-1) * sines
+
+
+class LlamaLayer(Named):
+    def __init__(self, width, heads, kv_heads, hidden):
+        def linear(inputs, outputs):
+            return nn.Linear(inputs, outputs, bias=False)
+
+        shared = width // heads * kv_heads
+        super().__init__(
+            self_attn=Named(
+                q_proj=linear(width, width),
+                k_proj=linear(width, shared),
+                v_proj=linear(width, shared),
+                o_proj=linear(width, width),
+            ),
+            mlp=Named(
+                gate_proj=linear(width, hidden), up_proj=linear(width, hidden), down_proj=linear(hidden, width)
+            ),
+            input_layernorm=RmsNorm(width),
+            post_attention_layernorm=RmsNorm(width),
+        )
+        self.heads, self.kv_heads = heads, kv_heads
+
+    def attend(self, x, how, tables):
+        def split(t, heads):
+            return t.view(*t.shape[:-1], heads, -1).transpose(1, 2)
+
+        a, each = self.self_attn, self.heads // self.kv_heads
+        q = rotated(split(a.q_proj(x), self.heads), *tables)
+        k = rotated(split(a.k_proj(x), self.kv_heads), *tables)
+        v = split(a.v_proj(x), self.kv_heads)
+        if how == "math":
+            k, v = (t.repeat_interleave(each, 1) if each > 1 else t for t in (k, v))
+            scores = torch.matmul(q, k.transpose(2, 3)) * (q.size(-1) ** -0.5)
+            above = torch.ones(q.size(2), q.size(2), dtype=torch.bool).triu(1)
+            y = torch.matmul(torch.softmax(scores.masked_fill(above, float("-inf")), -1), v)
+        else:
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=each > 1)
+        return a.o_proj(y.transpose(1, 2).reshape(*x.shape))
+
+    def forward(self, x, how, tables):
+        x = x + self.attend(self.input_layernorm(x, how), how, tables)
+        y = self.post_attention_layernorm(x, how)
+        return x + self.mlp.down_proj(F.silu(self.mlp.gate_proj(y)) * self.mlp.up_proj(y))
+
+
+class Llama(nn.Module):
+    """LlamaForCausalLM."""
+
+    def __init__(self, layers, width, heads, kv_heads, hidden, vocabulary, theta, tied=False):
+        super().__init__()
+        self.model = Named(
+            embed_tokens=nn.Embedding(vocabulary, width),
+            layers=nn.ModuleList(LlamaLayer(width, heads, kv_heads, hidden) for _ in range(layers)),
+            norm=RmsNorm(width),
+        )
+        self.lm_head = nn.Linear(width, vocabulary, bias=False)
+        if tied:
+            self.lm_head.weight = self.model.embed_tokens.weight
+        self.width, self.theta = width // heads, theta
+
+    def tables(self, length):
+        places = torch.arange(length).float()
+        frequencies = 1.0 / (self.theta ** (torch.arange(0, self.width, 2).float() / self.width))
+        angles = torch.outer(places, frequencies)
+        angles = torch.cat((angles, angles), dim=-1)
+        return angles.cos(), angles.sin()
+
+    def forward(self, tokens, how, p):
+        x, tables = self.model.embed_tokens(tokens), self.tables(tokens.size(1))
+        for layer in self.model.layers:
+            x = layer(x, how, tables)
+        return self.lm_head(self.model.norm(x, how))
+
+
 # ---- The recurrent network of the listing -------------------------------------------------------------------
 
 
@@ -343,11 +451,11 @@ def compiled(model):
     return torch.compile(model, backend=backend, dynamic=False)
 
 
-def compiled_texts(make):
+def compiled_texts(make, how="flash"):
     model = make()
     x, y = (torch.zeros(BATCH, LENGTH, dtype=torch.int64) for _ in range(2))
     one = compiled(model)
-    return kept_bytes(model, lambda: F.cross_entropy(one(x, "flash", 0.1).flatten(0, 1), y.flatten()), (x, y))
+    return kept_bytes(model, lambda: F.cross_entropy(one(x, how, 0.1).flatten(0, 1), y.flatten()), (x, y))
 
 
 def parameters_of(model):
@@ -368,8 +476,8 @@ def of_numbers(model, count):
     return {"parameters": parameters_of(model), "kept": {"all": kept}}
 
 
-def of_texts(make, compiles=False):
-    cut = {"compiled": compiled_texts(make)} if compiles else {}
+def of_texts(make, compiles=False, written=False):
+    cut = {"compiled": compiled_texts(make, "written" if written else "flash")} if compiles else {}
     with FakeTensorMode():
         model = make()
         x = torch.zeros(BATCH, LENGTH, dtype=torch.int64)
@@ -381,7 +489,8 @@ def of_texts(make, compiles=False):
 
             return kept_bytes(model, loss, (x, y))
 
-        bytes_of = {"flash": kept("flash", 0), "math": kept("math", 0), "dropout": kept("flash", 0.1)}
+        bytes_of = {"flash": kept("flash", 0), "math": kept("math", 0)}
+        bytes_of |= {"written": kept("written", 0)} if written else {"dropout": kept("flash", 0.1)}
         return {"parameters": parameters_of(model), "kept": bytes_of, **cut}
 
 
@@ -398,6 +507,14 @@ def main():
         "gpt2-large": of_texts(lambda: Gpt2(36, 1280, 20)),
         "gpt3-xl": of_texts(lambda: Gpt2(24, 2048, 16, positions=2048)),
         "opt-1.3b": of_texts(lambda: Opt(24, 2048, 32), compiles=True),
+        "tinyllama-1.1b": of_texts(
+            lambda: Llama(22, 2048, 32, 4, 5632, 32000, 1e4), compiles=True, written=True
+        ),
+        "llama-2-7b": of_texts(lambda: Llama(32, 4096, 32, 32, 11008, 32000, 1e4), written=True),
+        "llama-3-8b": of_texts(lambda: Llama(32, 4096, 32, 8, 14336, 128256, 5e5), written=True),
+        "llama-3.2-1b": of_texts(
+            lambda: Llama(16, 2048, 32, 8, 8192, 128256, 5e5, tied=True), written=True
+        ),
     }
     about = {
         "script": "tests/golden/models.py",

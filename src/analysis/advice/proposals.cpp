@@ -93,6 +93,7 @@ class Proposer {
     add("channels_last for convolutions", "memory_format=channels_last", kKernels);
     add("cuDNN tries its algorithms", "cudnn.benchmark=true", kKernels);
     add("GELU in one kernel", "model.gelu=fused", kAllOfModel);
+    add("RMSNorm in one kernel", "model.rms_norm=fused", kAllOfModel);
     of_vocabulary();
     add("No checkpointing, where there is room", "checkpoint.enabled=false", kAllOfModel);
   }

@@ -22,13 +22,16 @@ const program::Attention* written_out(const Graph& graph) {
 std::vector<std::string> attention_lines(const Graph& graph, std::string_view model) {
   const program::Attention* attention = written_out(graph);
   if (!attention) return {};
-  const bool registers = is_transformer(model);
+  const bool registers = is_transformer(model) || is_llama(model);
   std::vector<std::string> lines;
   if (attention->causal)
     lines.push_back(
         fmt::format("mask = torch.tril(torch.ones({0}, {0}, device=device))", attention->length));
   lines.emplace_back(registers ? "def attention(module, q, k, v, *args, **kwargs):"
                                : "def attention(q, k, v):");
+  if (attention->is_grouped())
+    lines.push_back(fmt::format("    k, v = (t.repeat_interleave({}, 1) for t in (k, v))",
+                                attention->heads / attention->key_heads()));
   lines.emplace_back("    att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))");
   if (attention->causal)
     lines.emplace_back("    att = att.masked_fill(mask == 0, float(\"-inf\"))");

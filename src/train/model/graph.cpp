@@ -212,6 +212,11 @@ Tensor GraphBuilder::gelu(const Tensor& x, bool tanh, bool written_out) {
   return layer(numbered("gelu"), f, {x}, {}, x.shape);
 }
 
+Tensor GraphBuilder::silu(const Tensor& x) {
+  return layer(numbered("silu"), program::Activation{program::ActivationKind::kSilu, x.elements()},
+               {x}, {}, x.shape);
+}
+
 Tensor GraphBuilder::tanh(const Tensor& x) {
   return layer(numbered("tanh"), program::Activation{program::ActivationKind::kTanh, x.elements()},
                {x}, {}, x.shape);
@@ -230,7 +235,7 @@ Tensor GraphBuilder::max_pool(const Tensor& x, std::int64_t kernel, std::int64_t
   f.padding = padding;
   f.channels_last = channels_last_;
   std::vector<std::int64_t> shape{f.batch, f.channels, f.out_height(), f.out_width()};
-  const std::int64_t chosen = product(shape);  // PyTorch keeps them as int64
+  const std::int64_t chosen = train::product(shape);  // PyTorch keeps them as int64
   return layer(numbered("max_pool"), f, {x}, {}, std::move(shape),
                {{"chosen pixels", chosen, program::ElementType::kInt64}});
 }
@@ -272,6 +277,20 @@ Tensor GraphBuilder::layer_norm(const std::string& name, const Tensor& x) {
       name, program::LayerNorm{rows, columns}, {x},
       {parameter(name + ".weight", columns, kOnes), parameter(name + ".bias", columns, kZeros)},
       x.shape, {{"mean", rows}, {"reciprocal deviation", rows}});
+}
+
+Tensor GraphBuilder::rms_norm(const std::string& name, const Tensor& x, bool written_out) {
+  const std::int64_t columns = x.shape.back(), rows = x.elements() / columns;
+  program::RmsNorm f{rows, columns};
+  f.written_out = written_out;
+  return layer(name, f, {x}, {parameter(name + ".weight", columns, kOnes)}, x.shape,
+               {{"reciprocal root", rows}});
+}
+
+Tensor GraphBuilder::rotate(const Tensor& x, std::int64_t heads, double theta) {
+  program::Rotate f{x.shape[0], x.shape[1], heads, x.shape[2] / heads, theta};
+  f.written_out = true;
+  return layer(numbered("rotary embedding"), f, {x}, {}, x.shape);
 }
 
 Tensor GraphBuilder::embedding(const std::string& name, const Tensor& tokens,
@@ -317,18 +336,21 @@ Tensor GraphBuilder::attention(const Tensor& projection, std::int64_t heads, boo
 }
 
 Tensor GraphBuilder::attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                               std::int64_t heads, bool causal, const AttentionWay& way) {
-  return attention_layer({q, k, v}, q.shape[2], heads, causal, way);
+                               std::int64_t heads, bool causal, const AttentionWay& way,
+                               std::int64_t kv_heads) {
+  return attention_layer({q, k, v}, q.shape[2], heads, causal, way, kv_heads);
 }
 
 Tensor GraphBuilder::attention_layer(const std::vector<Tensor>& inputs, std::int64_t width,
-                                     std::int64_t heads, bool causal, const AttentionWay& way) {
+                                     std::int64_t heads, bool causal, const AttentionWay& way,
+                                     std::int64_t kv_heads) {
   const std::int64_t length = inputs[0].shape[1];
   const bool flash = way.kernel == AttentionKernel::kFlash;
   if (width % heads != 0)
     throw InputError(fmt::format("a width of {} cannot be split among {} heads", width, heads));
   program::Attention f{graph_.batch, heads, length, width / heads, causal, flash};
   f.packed = inputs.size() == 1;
+  f.kv_heads = kv_heads == heads ? 0 : kv_heads;
   f.eager = way.kernel == AttentionKernel::kEager;
   if (f.eager) {
     f.code = way.code;
@@ -342,6 +364,10 @@ Tensor GraphBuilder::attention_layer(const std::vector<Tensor>& inputs, std::int
 
 Tensor GraphBuilder::add(const Tensor& a, const Tensor& b) {
   return layer(numbered("add"), program::Add{a.elements()}, {a, b}, {}, a.shape);
+}
+
+Tensor GraphBuilder::product(const Tensor& a, const Tensor& b) {
+  return layer(numbered("product"), program::Product{a.elements()}, {a, b}, {}, a.shape);
 }
 
 Graph GraphBuilder::finish(const Tensor& logits) {

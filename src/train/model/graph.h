@@ -116,6 +116,7 @@ class GraphBuilder {
               const WindowOptions& window);
   Tensor relu(const Tensor& x);
   Tensor gelu(const Tensor& x, bool tanh = false, bool written_out = false);
+  Tensor silu(const Tensor& x);
   Tensor tanh(const Tensor& x);
   Tensor max_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding = 0);
@@ -126,6 +127,9 @@ class GraphBuilder {
   Tensor step_of(const Tensor& x, std::int64_t steps, std::int64_t step) const;
   Tensor batch_norm(const std::string& name, const Tensor& x);
   Tensor layer_norm(const std::string& name, const Tensor& x);
+  Tensor rms_norm(const std::string& name, const Tensor& x, bool written_out);
+  // Rotary embedding of [batch, length, heads width], written out operator by operator.
+  Tensor rotate(const Tensor& x, std::int64_t heads, double theta);
   Tensor embedding(const std::string& name, const Tensor& tokens, std::int64_t vocabulary,
                    std::int64_t width);
   // Adds to each token the vector of its place, from a table of `rows` of them; 0: of as many as
@@ -138,10 +142,12 @@ class GraphBuilder {
   // Of the projection [batch, length, 3 width]; gives [batch, length, width].
   Tensor attention(const Tensor& projection, std::int64_t heads, bool causal,
                    const AttentionWay& way);
-  // Of three projections [batch, length, width].
+  // Of three projections [batch, length, width]; where heads share some of `kv_heads`, those of
+  // keys and values are narrower. 0: each has its own.
   Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
-                   bool causal, const AttentionWay& way);
+                   bool causal, const AttentionWay& way, std::int64_t kv_heads = 0);
   Tensor add(const Tensor& a, const Tensor& b);
+  Tensor product(const Tensor& a, const Tensor& b);
   // x.detach() of everything so far: backward goes no further.
   void detach() {
     for (Parameter& parameter : graph_.parameters) parameter.reached = false;
@@ -176,7 +182,7 @@ class GraphBuilder {
     return name + " " + std::to_string(++unnamed_[name]);
   }
   Tensor attention_layer(const std::vector<Tensor>& inputs, std::int64_t width, std::int64_t heads,
-                         bool causal, const AttentionWay& way);
+                         bool causal, const AttentionWay& way, std::int64_t kv_heads = 0);
 
   Graph graph_;
   bool channels_last_;

@@ -69,7 +69,7 @@ class TransformerBuilder {
         return gpt2(tokens);
       case Family::kOpt:
         return opt(tokens);
-      case Family::kLearner:
+      default:
         break;
     }
     return {};
@@ -209,7 +209,7 @@ std::string constructor_of(const Transformer& model, const Variant& variant) {
           "OPTForCausalLM(OPTConfig(hidden_size={}, num_hidden_layers={}, num_attention_heads={}, "
           "ffn_dim={}{}{}))",
           model.width, model.layers, model.heads, model.hidden(), vocabulary, attention);
-    case Family::kLearner:
+    default:
       break;
   }
   return {};
@@ -223,7 +223,7 @@ const char* blocks_of(const Transformer& model) {
       return "model.transformer.h";
     case Family::kOpt:
       return "model.model.decoder.layers";
-    case Family::kLearner:
+    default:
       break;
   }
   return "";
@@ -236,10 +236,24 @@ bool is_transformer(std::string_view model) {
 }
 
 std::int64_t vocabulary_of(const program::Config& config) {
-  const Transformer* known = find(config.word("model.name"));
-  if (!known) return 0;
+  const std::string& name = config.word("model.name");
+  const Transformer* known = find(name);
+  if (!known && !is_llama(name)) return 0;
   const std::int64_t size = config.whole("model.vocab_size");
-  return size > 0 ? size : known->vocabulary;
+  if (size > 0) return size;
+  return known ? known->vocabulary : vocabulary_of_llama(name);
+}
+
+void check_text(std::string_view model, std::int64_t positions, const TrainingData& data) {
+  const std::int64_t length = data.shape.tokens;
+  if (length == 0)
+    throw InputError(
+        fmt::format("{} reads text, and {} has none; set data.name = tokens", model, data.name));
+  if (length > positions)
+    throw InputError(
+        fmt::format("{} has {} positions, and model.seq_len = {} needs more; set "
+                    "model.seq_len = {} or less",
+                    model, positions, length, positions));
 }
 
 Graph build_transformer(const program::Config& config, const TrainingData& data,
@@ -248,18 +262,10 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
   assert(known);
   Transformer model = *known;
   model.vocabulary = vocabulary_of(config);
-  const std::int64_t length = data.shape.tokens;
-  if (length == 0)
-    throw InputError(fmt::format("{} reads text, and {} has none; set data.name = tokens",
-                                 model.name, data.name));
-  if (length > model.positions)
-    throw InputError(
-        fmt::format("{} has {} positions, and model.seq_len = {} needs more; set "
-                    "model.seq_len = {} or less",
-                    model.name, model.positions, length, model.positions));
+  check_text(model.name, model.positions, data);
   const Variant variant{config.number("model.dropout"), attention_way(config, model.family),
                         config.word("model.gelu") == "written_out"};
-  Graph graph = TransformerBuilder(model, batch, variant).build(length);
+  Graph graph = TransformerBuilder(model, batch, variant).build(data.shape.tokens);
   graph.blocks = blocks_of(model);
   graph.listing = {
       fmt::format("model = {}.to(device)", constructor_of(model, variant)),

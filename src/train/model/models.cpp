@@ -280,6 +280,7 @@ Graph build_model(const program::Config& config, const TrainingData& data, std::
   if (name == "gpt-mini") return build_gpt_mini(config, data, batch);
   if (is_resnet(name)) return build_resnet(config, data, batch);
   if (is_transformer(name)) return build_transformer(config, data, batch);
+  if (is_llama(name)) return build_llama(config, data, batch);
   return build_mlp(config, data, batch);
 }
 

@@ -26,6 +26,16 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
                         std::int64_t batch);
 bool is_transformer(std::string_view model);
 
+// tinyllama-1.1b, llama-2-7b, llama-3-8b, llama-3.2-1b: LlamaForCausalLM of Hugging Face's
+// transformers. model.rms_norm says how its norms are computed; it drops nothing. Throws InputError
+// as build_transformer does.
+Graph build_llama(const program::Config& config, const TrainingData& data, std::int64_t batch);
+bool is_llama(std::string_view model);
+std::int64_t vocabulary_of_llama(std::string_view model);  // 0: it is none
+
+// Throws InputError for data that are not texts, or longer ones than a model has positions.
+void check_text(std::string_view model, std::int64_t positions, const TrainingData& data);
+
 // Tokens that the transformer of the knobs knows, rows of its head; 0 of any other model.
 std::int64_t vocabulary_of(const program::Config& config);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kProjections = 3;  // of a layer that gives queries, keys and values
 
-// Two linear layers, or four, and what lies between them: places among the graph's layers.
+// Two linear layers or more, and what lies between them: places among the graph's layers.
 struct Pair {
   std::vector<std::size_t> columns;
   std::vector<std::size_t> between;
@@ -76,6 +76,8 @@ class PairFinder {
     }
     pair.between.push_back(at);
     const bool is_own = std::holds_alternative<program::Activation>(layer.function) ||
+                        std::holds_alternative<program::Product>(layer.function) ||
+                        std::holds_alternative<program::Rotate>(layer.function) ||
                         std::holds_alternative<program::Attention>(layer.function);
     return is_own &&
            std::ranges::all_of(layer.inputs, [&](ValueId input) { return go_back(input, pair); });
@@ -162,8 +164,17 @@ class Cutter {
       activation->elements /= ranks_;
       return false;
     }
+    if (auto* product = std::get_if<program::Product>(&layer.function)) {
+      product->elements /= ranks_;
+      return false;
+    }
+    if (auto* rotation = std::get_if<program::Rotate>(&layer.function)) {
+      rotation->heads = part_of(rotation->heads, "heads of keys");
+      return false;
+    }
     auto& attention = std::get<program::Attention>(layer.function);
     attention.heads = part_of(attention.heads, "heads");
+    attention.kv_heads = part_of(attention.kv_heads, "heads of keys and values");
     for (SideResult& side : layer.side_results) side.elements /= ranks_;
     return attention.packed;
   }
@@ -261,7 +272,8 @@ std::vector<CutName> cut_names(const Graph& graph) {
   };
   std::vector<CutName> names;
   for (const Layer& layer : graph.layers) {
-    const bool is_norm = std::holds_alternative<program::LayerNorm>(layer.function);
+    const bool is_norm = std::holds_alternative<program::LayerNorm>(layer.function) ||
+                         std::holds_alternative<program::RmsNorm>(layer.function);
     const bool is_between = is_norm && layer.block > 0 && graph.is_part(layer.output);
     if ((layer.cut == Cut::kNone && !is_between) || is_of_vocabulary(graph, layer)) continue;
     const std::string name = name_in_block(layer.name);

@@ -8,6 +8,7 @@ namespace {
 
 bool works_by_token(const program::Function& function) {
   return std::holds_alternative<program::LayerNorm>(function) ||
+         std::holds_alternative<program::RmsNorm>(function) ||
          std::holds_alternative<program::Dropout>(function) ||
          std::holds_alternative<program::Add>(function);
 }
@@ -72,6 +73,9 @@ class SequenceCutter {
     make_part(layer.output);
     if (auto* norm = std::get_if<program::LayerNorm>(&layer.function)) {
       norm->rows /= graph_.ranks;
+      for (SideResult& side : layer.side_results) side.elements /= graph_.ranks;
+    } else if (auto* root = std::get_if<program::RmsNorm>(&layer.function)) {
+      root->rows /= graph_.ranks;
       for (SideResult& side : layer.side_results) side.elements /= graph_.ranks;
     } else if (auto* dropout = std::get_if<program::Dropout>(&layer.function)) {
       dropout->elements /= graph_.ranks;

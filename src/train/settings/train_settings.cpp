@@ -1,9 +1,12 @@
 #include "train/settings/train_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
+#include "program/known_models.h"
 #include "program/reading_order.h"
 #include "train/parallel/parallel.h"
 #include "train/settings/contradictions.h"
@@ -90,6 +93,19 @@ void refuse_other_heads(const program::Config& config) {
   if (config.word("model.name") == "gpt-mini" && width % heads != 0)
     throw InputError("model.width = " + std::to_string(width) + " cannot be split among " +
                      std::to_string(heads) + " heads; set model.heads to a divisor of it");
+}
+
+// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: of the fused kernels for GPUs the flash
+// kernel takes enable_gqa, the memory-efficient one does not.
+void refuse_shared_keys(const program::Config& config, bool has_flash) {
+  if (has_flash || config.word("attention.kernel") != "flash" ||
+      !program::has_trait(config.word("model.name"), "grouped"))
+    return;
+  throw InputError(fmt::format(
+      "the heads of {} share keys and values, for which PyTorch has a fused kernel in FP16 and "
+      "BF16 alone, from compute capability 8.0 on; set attention.kernel = math, or precision = "
+      "bf16 on such a GPU",
+      config.word("model.name")));
 }
 
 std::vector<std::int64_t> list_of(const std::string& text) {
@@ -299,6 +315,7 @@ TrainSettings train_settings(const program::Config& config, const machine::Machi
   settings.parameter_type = types.parameters;
   settings.has_flash =
       settings.on_cpu || flash_kernel(types.computed, machine.gpu) == FlashKernel::kRuns;
+  refuse_shared_keys(config, settings.has_flash);
   settings.compile = compilation(config);
   read_parallel(config, machine, settings);
   read_sampler(config, settings);
