@@ -41,6 +41,7 @@ inline constexpr TokenArg<EventArgs> kCapitalArgs[] = {
     {"Out msg nelems", &EventArgs::elements_out},
     {"Group size", &EventArgs::group_size},
     {"Process Group Name", &EventArgs::group},
+    {"Process Group Description", &EventArgs::group_description},
     {"Process Group Ranks", &EventArgs::members},
     {"Seq", &EventArgs::sequence},
     {"Sequence number", &EventArgs::node},

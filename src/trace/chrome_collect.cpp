@@ -30,6 +30,12 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+// PyTorch says of a kernel which collective it carries out, whoever's it is: one over symmetric
+// memory has no name of NCCL's.
+bool is_said_to_be_collective(const Event& event) {
+  return event.kind == EventKind::kKernel && !inner(event.args.collective).empty();
+}
+
 }  // namespace
 
 void Collector::begin(const FileHeader& header) {
@@ -107,7 +113,8 @@ void Collector::take_complete(const Event& event) {
   const TrackId track = collected_.tracks.find(event.pid, event.tid);
   const auto id = static_cast<SpanId>(collected_.spans.size());
   span.name = names_.find(event.name, *collected_.trace);
-  const NameFacts& facts = names_.facts(span.name);
+  NameFacts facts = names_.facts(span.name);
+  if (!is_own_ && is_said_to_be_collective(event)) facts.collective = true;
   span.category = plain_category(event.kind, facts);
   span.lane = lane_of(event, facts, track);
   if (event.has_args) {
@@ -135,6 +142,8 @@ void Collector::read_correlation(const Event& event, Span& span) {
     number = -2;  // none that there can be
   span.correlation = static_cast<std::uint32_t>(number);
   if (number == span.correlation) return;
+  // Those that count on beyond 32 bits are told apart by their lower half, as many as a trace has.
+  if (!is_own_ && number > 0 && span.correlation != 0) return;
   span.correlation = 0;
   if (number != -1) collected_.lose(Loss::kCorrelation);  // -1 is a common word for "none"
 }

@@ -121,6 +121,16 @@ std::string operation_of(std::string_view name) {
   return "";
 }
 
+// "8 (TENSOR_MODEL_PARALLEL_GROUP)": with what the job calls it, where that tells more than that it
+// is the one of all ranks (torch/distributed/distributed_c10d.py).
+std::string group_of(const Event& event) {
+  std::string group = exact_text(event.args.group, event.own.group_bytes);
+  const std::string described = text_of(event.args.group_description);
+  if (group.empty() || described.empty() || described == "undefined" || described == "default_pg")
+    return group;
+  return group + " (" + described + ")";
+}
+
 CollectiveDetail read_collective(const Event& event, Place lane) {
   CollectiveDetail collective;
   collective.operation = exact_text(event.args.collective, event.own.operation_bytes);
@@ -131,7 +141,7 @@ CollectiveDetail read_collective(const Event& event, Place lane) {
   collective.group_size = int32_or(event.args.group_size, 0);
   collective.sequence = integer_or(event.args.sequence, -1);
   collective.kernel = read_kernel(event, lane);
-  collective.group = exact_text(event.args.group, event.own.group_bytes);
+  collective.group = group_of(event);
   collective.members = exact_text(event.args.members, event.own.members_bytes);
   collective.algorithm = exact_text(event.own.algorithm, event.own.algorithm_bytes);
   collective.protocol = exact_text(event.own.protocol, event.own.protocol_bytes);

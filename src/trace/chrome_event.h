@@ -21,7 +21,7 @@ struct EventArgs {
   std::int64_t block[3] = {1, 1, 1};
   std::string_view bytes, registers, shared, occupancy;
   std::string_view collective, type, elements_in, elements_out, group_size, sequence, group,
-      members;
+      group_description, members;
   std::string_view sync_kind;
   std::string_view node, forward_thread;  // of autograd
   std::string_view allocated, total_allocated, total_reserved, device_type, device_id;

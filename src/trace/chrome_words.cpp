@@ -87,12 +87,14 @@ Phase phase_of(std::string_view name) {
 }
 
 // torch.utils.data names the span: "enumerate(DataLoader)#" + the iterator's class + ".__next__".
+// torchdata's StatefulDataLoader has classes of its own: "_StatefulMultiProcessingDataLoaderIter".
 NextBatch next_batch_of(std::string_view name) {
   constexpr std::string_view kPrefix = "enumerate(DataLoader)#";
   if (!name.starts_with(kPrefix)) return NextBatch::kNone;
   name.remove_prefix(kPrefix.size());
-  if (name.starts_with("_SingleProcessDataLoaderIter.")) return NextBatch::kLoads;
-  if (name.starts_with("_MultiProcessingDataLoaderIter.")) return NextBatch::kWaits;
+  const std::string_view iterator = name.substr(0, name.find('.'));
+  if (contains(iterator, "SingleProcess")) return NextBatch::kLoads;
+  if (contains(iterator, "MultiProcessing")) return NextBatch::kWaits;
   return NextBatch::kNone;
 }
 
@@ -180,8 +182,9 @@ std::string_view flow_cat(FlowKind kind) {
 
 NameFacts name_facts(std::string_view name) {
   NameFacts facts;
-  facts.collective =
-      name.starts_with("nccl") || contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
+  // RCCL carries some out by kernels of MSCCL's: "mscclKernel_Sum_half_Simple_false".
+  facts.collective = name.starts_with("nccl") || name.starts_with("msccl") ||
+                     contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
   facts.holds = is_holding_call(name);
   facts.step = name.starts_with(kStepMark);
   facts.by_gloo = name.starts_with("gloo:");

@@ -44,7 +44,7 @@ enum class NextBatch : std::uint8_t { kNone, kLoads, kWaits };
 
 // What a name says, found out once for each distinct name.
 struct NameFacts {
-  bool collective = false;  // a kernel of NCCL
+  bool collective = false;  // a kernel of NCCL, or of RCCL
   bool holds = false;       // a call that holds its thread until the device has caught up
   bool step = false;        // ProfilerStep#7
   bool by_gloo = false;     // a collective that a host thread carries out: gloo:all_reduce

@@ -46,11 +46,15 @@ TEST_CASE("the next batch is loaded by the thread that asks, or waited for, in e
   for (const char* cat : {"Operator", "cpu_op", "user_annotation"}) {
     INFO(cat);
     const auto trace = events(next(cat, "_SingleProcessDataLoaderIter") + "," +
-                              next(cat, "_MultiProcessingDataLoaderIter"));
-    REQUIRE(trace->spans().size() == 2);
-    CHECK(trace->spans()[0].category == Category::kLoader);
-    CHECK(trace->spans()[1].category == Category::kHeld);
-    CHECK(trace->spans()[1].cause == Cause::kData);
+                              next(cat, "_MultiProcessingDataLoaderIter") + "," +
+                              next(cat, "_StatefulSingleProcessDataLoaderIter") + "," +
+                              next(cat, "_StatefulMultiProcessingDataLoaderIter"));
+    REQUIRE(trace->spans().size() == 4);
+    for (const SpanId loads : {0, 2}) CHECK(trace->spans()[loads].category == Category::kLoader);
+    for (const SpanId waits : {1, 3}) {
+      CHECK(trace->spans()[waits].category == Category::kHeld);
+      CHECK(trace->spans()[waits].cause == Cause::kData);
+    }
   }
   // Its shadow on the device is a mark.
   CHECK(events(next("gpu_user_annotation", "_SingleProcessDataLoaderIter"))->spans()[0].category ==
@@ -291,7 +295,7 @@ TEST_CASE("an arrow that does not touch an event's start is drawn from the span 
   CHECK(lost(*trace, "end of an arrow of an unknown category") == 1);
 }
 
-TEST_CASE("correlations that are no 32-bit numbers join nothing") {
+TEST_CASE("a correlation below zero, or whose lower half is none, joins nothing") {
   const auto trace = events(
       R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1,
           "args": {"correlation": -1}},
@@ -302,6 +306,33 @@ TEST_CASE("correlations that are no 32-bit numbers join nothing") {
   CHECK(lost(*trace, "correlation number out of range") == 1);
 }
 
+TEST_CASE("calls and work are joined by correlations of 64 bits, too") {
+  const auto trace = events(
+      R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1,
+          "dur": 1, "args": {"correlation": 6000000005}},
+         {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 3,
+          "dur": 1, "args": {"correlation": 6000000006}},
+         {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 1,
+          "args": {"stream": 7, "correlation": 6000000006}})");
+  CHECK(trace->spans()[2].cause_span == 1);
+  CHECK(trace->dropped_events() == 0);
+  CHECK(lost(*trace, "correlation number out of range") == 0);
+}
+
+TEST_CASE("a kernel that is said to carry out a collective is one, whatever it is called") {
+  const auto kernel = [](const std::string& name, const std::string& args) {
+    return events(R"({"ph": "X", "cat": "kernel", "name": ")" + name +
+                  R"(", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {)" + args + "}}");
+  };
+  const std::string symmetric = "void c10d::symmetric_memory::two_shot_all_reduce_kernel<16>()";
+  const auto said = kernel(symmetric, R"("Collective name": "allreduce", "Group size": 8)");
+  CHECK(said->spans()[0].category == Category::kCollective);
+  CHECK(std::get<CollectiveDetail>(*said->detail(said->spans()[0])).group_size == 8);
+  CHECK(kernel(symmetric, R"("stream": 7)")->spans()[0].category == Category::kKernel);
+  CHECK(kernel("mscclKernel_Sum_half_Simple_false", R"("stream": 7)")->spans()[0].category ==
+        Category::kCollective);
+}
+
 TEST_CASE("a collective says its process group, whose ranks a file has as text") {
   const auto trace = events(
       R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
@@ -309,7 +340,7 @@ TEST_CASE("a collective says its process group, whose ranks a file has as text")
           "Group size": 2, "Process Group Name": "tp", "Process Group Description": "mesh_tp",
           "Process Group Ranks": "[0, 2]", "Seq": 4}})");
   const auto& collective = std::get<CollectiveDetail>(*trace->detail(trace->spans()[0]));
-  CHECK(collective.group == "tp");
+  CHECK(collective.group == "tp (mesh_tp)");
   CHECK(collective.members == "[0, 2]");
   CHECK(collective.group_size == 2);
 }
