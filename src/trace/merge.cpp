@@ -63,8 +63,8 @@ class Merger {
     DetailId details = 0;
   };
 
-  // Which rank is last in each collective, and so how long the others wait. Of one that a rank
-  // whose trace is missing takes part in, nobody knows.
+  // Which rank is last in each collective, and so how long the others wait: at least, where a rank
+  // takes part whose trace is missing.
   void find_last(const std::vector<Collectives>& collectives) {
     std::map<CollectiveKey, LastRank> last;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
@@ -78,7 +78,8 @@ class Merger {
     waits_.resize(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       for (const auto& [key, id] : collectives[rank])
-        if (const LastRank& one = last.at(key); one.count == key.members)
+        if (const LastRank& one = last.at(key);
+            is_joined(key, *collective_of(*ranks_[rank], ranks_[rank]->spans()[id]), one.count))
           if (const Nanos wait = wait_of(rank, ranks_[rank]->spans()[id], key, one))
             waits_[rank][id] = {wait, merging_.ranks[one.rank]};
   }

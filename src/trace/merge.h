@@ -18,9 +18,9 @@ struct Merging {
 };
 
 // All of them on the clock of the first (rank_clocks.h), by rank; time 0 is the first's. Lanes on
-// which nothing happens are only kept of the first, and of parts. Of a collective all of whose
-// ranks are here, a rank's span from its own beginning to the last rank's becomes a wait for that
-// one. The origin is the first's, with what the others' say beside it.
+// which nothing happens are only kept of the first, and of parts. Of a collective that
+// is joined (same_collectives.h), a rank's span from its own beginning to the last rank's becomes a
+// wait for that one. The origin is the first's, with what the others' say beside it.
 std::unique_ptr<Trace> merge_ranks(const std::vector<const Trace*>& ranks,
                                    const Merging& merging = {});
 

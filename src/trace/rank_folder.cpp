@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,14 +41,59 @@ std::string name_of_folder(const fs::path& folder) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-RankFile read_file(const fs::path& path, const std::string& subject, const ReadOptions& options) {
-  RankFile file{path,
-                read_rank_trace(path, subject, rank_in_name(path.filename().string()), options)};
-  if (!file.read.rank)
-    throw InputError(path.string() +
-                     ": neither the file nor its name says which rank it is of; a folder is read "
-                     "as the ranks of one job, so name it as in rank_0.json");
-  return file;
+// Files of a folder: those that can be read, by rank, and which cannot.
+struct RankFiles {
+  std::vector<RankFile> files;
+  std::vector<std::string> broken;  // their names
+};
+
+// One that is cut off does not keep the others from being read; that none can be is its fault.
+RankFiles read_files(const std::vector<fs::path>& paths, const std::string& subject,
+                     const ReadOptions& options) {
+  RankFiles read;
+  std::optional<InputError> first;
+  for (const fs::path& path : paths) {
+    const std::string name = path.filename().string();
+    try {
+      read.files.push_back({path, read_rank_trace(path, subject, rank_in_name(name), options)});
+    } catch (const InputError& error) {
+      if (!first) first = error;
+      read.broken.push_back(name);
+    }
+  }
+  if (read.files.empty()) throw *first;
+  for (const RankFile& file : read.files)
+    if (!file.read.rank)
+      throw InputError(file.path.string() +
+                       ": neither the file nor its name says which rank it is of; a folder is read "
+                       "as the ranks of one job, so name it as in rank_0.json");
+  std::ranges::stable_sort(read.files, {}, [](const RankFile& file) {
+    return std::pair(*file.read.rank, file.trace().origin().clock_start);
+  });
+  return read;
+}
+
+// How many recordings each rank has, begun at different times: a profiler whose schedule repeats
+// writes a file for each. 1 where ranks have not equally many.
+std::size_t recordings_of(const std::vector<RankFile>& files) {
+  std::map<int, std::set<Nanos>> begun;
+  std::map<int, std::size_t> counts;
+  for (const RankFile& file : files) {
+    begun[*file.read.rank].insert(file.trace().origin().clock_start);
+    ++counts[*file.read.rank];
+  }
+  const std::size_t each = counts.begin()->second;
+  const bool alike = std::ranges::all_of(counts, [&](const auto& one) {
+    return one.second == each && begun[one.first].size() == each;
+  });
+  return alike ? each : 1;
+}
+
+// Of each rank its first recording: all of a job began their first one together.
+void keep_first_recordings(std::vector<RankFile>& files, std::size_t each) {
+  std::vector<RankFile> first;
+  for (std::size_t i = 0; i < files.size(); i += each) first.push_back(std::move(files[i]));
+  files = std::move(first);
 }
 
 void check_ranks(const std::vector<RankFile>& files) {
@@ -151,6 +198,18 @@ std::string words_of(const Merging& merging, const std::vector<const Trace*>& tr
          rank_words({merging.ranks.front()}) + ": by the clock of its file";
 }
 
+void tell_what_is_left_out(Trace& merged, const std::vector<RankFile>& files,
+                           std::size_t recordings, const std::vector<std::string>& broken) {
+  for (const std::string& name : broken)
+    merged.add_dropped({"file that cannot be read: " + name, 1, false});
+  if (recordings == 1) return;
+  Origin origin = merged.origin();
+  origin.detail += ", the first of " + std::to_string(recordings) + " recordings of each rank (" +
+                   files.front().path.filename().string() +
+                   "): move a later one's files into a folder of their own to see it";
+  merged.set_origin(std::move(origin));
+}
+
 std::unique_ptr<Trace> merge_files(const std::vector<RankFile>& files) {
   Merging merging;
   std::vector<const Trace*> traces;
@@ -197,13 +256,14 @@ std::unique_ptr<Trace> read_rank_folder(const fs::path& folder, const ReadOption
                      ": this folder holds no trace; it is read as the ranks of one job, from a "
                      ".json or .json.gz file for each");
   if (paths.size() == 1) return read_chrome_trace(paths.front(), options);
-  std::vector<RankFile> files;
-  for (const fs::path& path : paths)
-    files.push_back(read_file(path, name_of_folder(folder), options));
-  std::ranges::stable_sort(files, {}, [](const RankFile& file) { return *file.read.rank; });
+  auto [files, broken] = read_files(paths, name_of_folder(folder), options);
+  const std::size_t recordings = recordings_of(files);
+  if (recordings > 1) keep_first_recordings(files, recordings);
   check_ranks(files);
   check_worlds(files);
-  return merge_files(files);
+  std::unique_ptr<Trace> merged = merge_files(files);
+  tell_what_is_left_out(*merged, files, recordings, broken);
+  return merged;
 }
 
 }  // namespace trainscope::trace

@@ -20,10 +20,12 @@ bool is_rank_folder(const std::filesystem::path& path);
 
 // Reads each .json and .json.gz in the folder as one rank, which the file says or else its name,
 // and merges them (see merge.h); a single file is read as it stands. GPUs that several ranks number
-// alike are numbered as the ranks are.
+// alike are numbered as the ranks are. Files that cannot be read are left out, and counted in
+// dropped(). Where each rank has equally many files that begin at different times, as of a schedule
+// that repeats, the first of each are read, and the origin says so.
 //
-// Throws InputError, one sentence naming the file or folder, where there is no trace, a rank is not
-// told or there twice, runs of different kinds are mixed, or a file cannot be read.
+// Throws InputError, one sentence naming the file or folder, where there is no trace that can be
+// read, a rank is not told or there twice otherwise, or runs of different kinds are mixed.
 std::unique_ptr<Trace> read_rank_folder(const std::filesystem::path& folder,
                                         const ReadOptions& options = {});
 

@@ -56,6 +56,16 @@ Collectives collectives_of(const Trace& trace, int world, std::optional<int> ran
   return collectives;
 }
 
+// Of ranks that take part in one of its collectives; 0: none tells.
+int largest_group(const Trace& trace) {
+  int most = 0;
+  for_each(trace.spans(), [&](const Span& span, SpanId) {
+    if (const CollectiveDetail* one = collective_of(trace, span))
+      most = std::max(most, one->group_size);
+  });
+  return most;
+}
+
 // Of each kind that a trace does not number, how many it has.
 std::map<CollectiveKey, std::size_t> unnumbered(const Collectives& collectives) {
   std::map<CollectiveKey, std::size_t> counts;
@@ -113,6 +123,11 @@ const CollectiveDetail* collective_of(const Trace& trace, const Span& span) {
   return detail ? std::get_if<CollectiveDetail>(detail) : nullptr;
 }
 
+bool is_joined(const CollectiveKey& key, const CollectiveDetail& one, int here) {
+  if (here == key.members) return true;
+  return here > 1 && here < key.members && one.group_size > 0 && ends_together(key.operation);
+}
+
 bool ends_together(const std::string& operation) {
   const std::optional<CollectiveKind> kind = kind_of(operation);
   return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
@@ -126,22 +141,24 @@ std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks
   return all;
 }
 
-std::vector<std::vector<SpanId>> whole_collectives(const Trace& trace) {
+std::vector<std::vector<SpanId>> joined_collectives(const Trace& trace) {
   std::set<int> ranks;
   for (LaneId id = 0; id < trace.lanes().size(); ++id)
     if (trace.lanes()[id].kind == LaneKind::kStream) ranks.insert(trace.lanes()[id].rank);
   if (ranks.size() < 2) return {};
+  const int world = std::max(static_cast<int>(ranks.size()), largest_group(trace));
   std::vector<Collectives> all;
-  for (const int rank : ranks)
-    all.push_back(collectives_of(trace, static_cast<int>(ranks.size()), rank));
-  drop_uneven(all, static_cast<int>(ranks.size()));
+  for (const int rank : ranks) all.push_back(collectives_of(trace, world, rank));
+  drop_uneven(all, world);
   std::map<CollectiveKey, std::vector<SpanId>> spans;
   for (const Collectives& rank : all)
     for (const auto& [key, id] : rank) spans[key].push_back(id);
-  std::vector<std::vector<SpanId>> whole;
+  std::vector<std::vector<SpanId>> joined;
   for (auto& [key, ids] : spans)
-    if (static_cast<int>(ids.size()) == key.members) whole.push_back(std::move(ids));
-  return whole;
+    if (is_joined(key, *collective_of(trace, trace.spans()[ids.front()]),
+                  static_cast<int>(ids.size())))
+      joined.push_back(std::move(ids));
+  return joined;
 }
 
 }  // namespace trainscope::trace

@@ -31,9 +31,14 @@ using Collectives = std::map<CollectiveKey, SpanId>;
 // does not number them, only those of which every rank of the group that has any has equally many.
 std::vector<Collectives> same_collectives(const std::vector<const Trace*>& ranks, int world);
 
-// Of one trace of several ranks: the spans of each collective that all its ranks take part in
-// there, one of each rank.
-std::vector<std::vector<SpanId>> whole_collectives(const Trace& trace);
+// Whether the parts of a collective that are here, of so many ranks, tell of one another's waits:
+// all of them do. Of fewer those of what nobody is done with before the last has come, where the
+// trace says how many take part: no rank of them waits less than for the last that is here.
+bool is_joined(const CollectiveKey& key, const CollectiveDetail& one, int here);
+
+// Of one trace of several ranks: the spans of each collective that is joined, one of each rank that
+// is here.
+std::vector<std::vector<SpanId>> joined_collectives(const Trace& trace);
 
 // When each span begins, by SpanId; a rank's part of a collective of these, when the rank comes to
 // it: where that is told, before it waits for the others.

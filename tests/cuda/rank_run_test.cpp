@@ -208,7 +208,7 @@ TEST_CASE("of ranks in groups one trace has each group's collectives, with a spa
   REQUIRE(ended.run);
   const trace::Trace& all = *ended.run->trace;
   std::set<std::string> members;
-  for (const std::vector<trace::SpanId>& ranks : trace::whole_collectives(all)) {
+  for (const std::vector<trace::SpanId>& ranks : trace::joined_collectives(all)) {
     members.insert(trace::collective_of(all, all.spans()[ranks.front()])->members);
     CHECK(ranks.size() == 2);
   }

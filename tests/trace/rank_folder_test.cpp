@@ -291,8 +291,54 @@ TEST_CASE("a folder that is no job is refused in a sentence") {
   CHECK(folder.fault() == "none");
   folder.write("rank5.json", job.file(1));
   CHECK_THAT(folder.fault(), Contains("rank1.pt.trace.json and rank5.json are both of rank 1"));
-  folder.write("rank5.json", "{\"a\": 1}");
-  CHECK_THAT(folder.fault(), Contains("rank5.json"));
+}
+
+TEST_CASE("a file of a folder that cannot be read is left out and counted") {
+  const Folder folder;
+  Job job;
+  folder.write("rank0.json", "{\"a\": 1}");
+  CHECK_THAT(folder.fault(), Contains("rank0.json"));
+  folder.write("rank1.json", job.file(1).substr(0, 40));
+  CHECK_THAT(folder.fault(), Contains("rank0.json"));
+  folder.write_ranks(job);
+  const auto trace = read_rank_folder(folder.path());
+  CHECK(ranks_of(*trace) == std::vector<int>{0, 1});
+  std::set<std::string> reasons;
+  for_each(trace->dropped(),
+           [&](const Dropped& one, std::uint32_t) { reasons.insert(one.reason); });
+  CHECK(reasons.contains("file that cannot be read: rank0.json"));
+  CHECK(reasons.contains("file that cannot be read: rank1.json"));
+}
+
+TEST_CASE("of files of a schedule that repeats, each rank's first are read") {
+  const Folder folder;
+  Job first, second;
+  second.clocks = {9e6, 9e6};
+  for (const int rank : {0, 1}) {
+    folder.write(fmt::format("rank{}.1700.json", rank), first.file(rank));
+    folder.write(fmt::format("rank{}.1600.json", rank), second.file(rank));
+  }
+  const auto trace = read_rank_folder(folder.path());
+  CHECK(ranks_of(*trace) == std::vector<int>{0, 1});
+  CHECK(trace->origin().clock_start == 1'000'000);
+  CHECK_THAT(of(trace), Contains("the first of 2 recordings of each rank (rank0.1700.json)"));
+  std::filesystem::remove(folder.path() / "rank1.1600.json");
+  CHECK_THAT(folder.fault(), Contains("are both of rank 0"));
+}
+
+TEST_CASE("ranks wait for the last of those whose files are there") {
+  const Folder folder;
+  Job job;
+  job.world = 4;
+  job.clocks = {0, 0, 0, 0};
+  job.come = {0, 0, 250, 40};
+  job.devices = {0, 1, 2, 3};
+  job.group = ", \"Group size\": 4";
+  folder.write_ranks(job, {0, 2, 3});
+  const auto trace = read_rank_folder(folder.path());
+  CHECK(length_of(*trace, 0, Category::kSync) == kSums * 250'000);
+  CHECK(length_of(*trace, 2, Category::kSync) == 0);
+  CHECK(length_of(*trace, 3, Category::kSync) == kSums * 210'000);
 }
 
 TEST_CASE("ranks of jobs of different sizes are not mixed") {

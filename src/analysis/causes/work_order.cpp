@@ -98,7 +98,7 @@ void WorkOrder::find_parts() {
 }
 
 void WorkOrder::find_meetings() {
-  const std::vector<std::vector<SpanId>> meetings = trace::whole_collectives(trace_);
+  const std::vector<std::vector<SpanId>> meetings = trace::joined_collectives(trace_);
   if (meetings.empty()) return;
   const std::vector<Nanos> came = trace::arrivals(trace_, meetings);
   for (const std::vector<SpanId>& parts : meetings) {

@@ -83,7 +83,7 @@ class WorkFinder {
     auto operator<=>(const Made&) const = default;
   };
   std::vector<Made> calls_made_;  // by the tracks, sorted
-  const std::vector<std::vector<SpanId>> meetings_ = trace::whole_collectives(trace_);
+  const std::vector<std::vector<SpanId>> meetings_ = trace::joined_collectives(trace_);
   const std::vector<Nanos> begun_ = trace::arrivals(trace_, meetings_);  // by span
   DeviceWork work_;
   std::vector<SpanId> calls_;  // by work

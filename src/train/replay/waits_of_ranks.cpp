@@ -4,10 +4,20 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "trace/same_collectives.h"
 
 namespace trainscope::train {
+namespace {
+
+bool lacks_ranks(const program::Recording& recording, const program::RecordedWork& work,
+                 const trace::CollectiveDetail& one) {
+  return work.meeting == program::RecordedWork::kAlone ||
+         std::cmp_less(recording.meetings[work.meeting], one.group_size);
+}
+
+}  // namespace
 
 std::vector<Nanos> waits_of_ranks(const program::Recording& recording) {
   using Like = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string, int>;
@@ -19,8 +29,8 @@ std::vector<Nanos> waits_of_ranks(const program::Recording& recording) {
                 one.group_size);
   };
   for (const program::RecordedWork& work : recording.works) {
-    const bool alone = work.meeting == program::RecordedWork::kAlone;
-    details.push_back(alone ? trace::collective_of(trace, trace.spans()[work.span]) : nullptr);
+    const trace::CollectiveDetail* one = trace::collective_of(trace, trace.spans()[work.span]);
+    details.push_back(one && lacks_ranks(recording, work, *one) ? one : nullptr);
     if (!details.back()) continue;
     const auto [known, added] = shortest.try_emplace(like(*details.back()), work.duration);
     if (!added) known->second = std::min(known->second, work.duration);

@@ -1,4 +1,4 @@
-// How much of a recorded collective is wait, where the other ranks' traces are not here.
+// How much of a recorded collective is wait for ranks whose traces are not here.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 namespace trainscope::train {
 
 // By work: what its collective took beyond the shortest of those that are like it (operation, type,
-// sizes, process group), which is at least a wait for the last rank. 0 for all other work, and for
-// collectives whose ranks are all here: their duration has no wait in it.
+// sizes, process group), which is at least a wait for the last rank. Of several ranks that are
+// here, beyond what they wait for one another. 0 for all other work, and for collectives whose
+// ranks are all here: their duration has no wait in it.
 std::vector<Nanos> waits_of_ranks(const program::Recording& recording);
 
 }  // namespace trainscope::train
