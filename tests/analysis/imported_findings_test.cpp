@@ -1,106 +1,21 @@
 // What is found in a profiler's traces of loops that are known to copy, or to wait, too much.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "analysis/advice/what_if.h"
 #include "analysis/causes/diagnosis.h"
-#include "support/made_trace.h"
+#include "analysis/recorded_loop.h"
 
 using namespace trainscope;
 using analysis::Finding;
 using analysis::Part;
 using analysis::Run;
+using test::Loop;
 using trace::Category;
-using trace::LaneKind;
 
 namespace {
-
-// A training loop on one stream, whose kernels take 40 ms a step. Times are in microseconds.
-class Loop {
- public:
-  void begin_step() { begun_ = host_; }
-  void end_step() { add(marks_, "ProfilerStep#3", begun_, host_, Category::kAnnotation, 0); }
-
-  // The host is held until the copy is done; where it is not, it goes on.
-  void copy(Category direction, trace::Memory from, trace::Memory to, Nanos time, bool holds) {
-    trace::Span work = span(stream_, "Memcpy", std::max(host_ + 10, gpu_ + 1), time, direction);
-    trace::CopyDetail detail;
-    detail.bytes = direction == Category::kCopyH2D ? time * 6000 : 4;  // 6 GB/s
-    detail.from = from;
-    detail.to = to;
-    work.detail = trace().add_detail(detail);
-    work.correlation = ++correlation_;
-    gpu_ = (work.end() + 999) / 1000;
-    trace::Span call = span(thread_, "cudaMemcpyAsync", host_, holds ? gpu_ + 4 - host_ : 6,
-                            holds ? Category::kHeld : Category::kHostApi);
-    call.cause = holds ? trace::Cause::kStaging : trace::Cause::kNothing;
-    call.correlation = correlation_;
-    const trace::SpanId id = trace().add_span(call);
-    work.cause = trace::Cause::kLaunch;
-    work.cause_span = id;
-    trace().add_span(work);
-    host_ = (call.end() + 999) / 1000;
-  }
-  void run_kernels() {
-    for (int i = 0; i < 40; ++i) {
-      const trace::SpanId call =
-          add(thread_, "cudaLaunchKernel", host_, host_ + 10, Category::kHostApi, ++correlation_);
-      trace::Span kernel =
-          span(stream_, "gemm", std::max(host_ + 13, gpu_ + 1), 1000, Category::kKernel);
-      kernel.correlation = correlation_;
-      kernel.cause = trace::Cause::kLaunch;
-      kernel.cause_span = call;
-      trace().add_span(kernel);
-      gpu_ = kernel.end() / 1000;
-      host_ += 10;
-    }
-  }
-  void synchronise() {
-    add(thread_, "cudaStreamSynchronize", host_, gpu_ + 4, Category::kHeld, 0);
-    host_ = gpu_ + 4;
-  }
-  void rest(Nanos time) { host_ += time; }
-
-  // With an operator, so that it is known what the host did.
-  Run run() {
-    add(thread_, "aten::mm", 1, 2, Category::kHostWork, 0);
-    return only_calls();
-  }
-  Run only_calls() {
-    Run run;
-    run.label = "A";
-    run.trace = std::shared_ptr<const trace::Trace>(made_, &made_->trace);
-    analysis::analyse(run);
-    return run;
-  }
-
- private:
-  trace::Trace& trace() { return made_->trace; }
-  trace::SpanId add(trace::LaneId lane, const char* name, Nanos start, Nanos end, Category category,
-                    std::uint32_t correlation) {
-    return made_->add(lane, name, start * kMicrosecond, end * kMicrosecond, category, correlation);
-  }
-  trace::Span span(trace::LaneId lane, const char* name, Nanos start, Nanos time,
-                   Category category) {
-    trace::Span one;
-    one.lane = lane;
-    one.name = trace().intern(name);
-    one.start = start * kMicrosecond;
-    one.duration = time * kMicrosecond;
-    one.category = category;
-    return one;
-  }
-
-  std::shared_ptr<test::MadeTrace> made_ =
-      std::make_shared<test::MadeTrace>(trace::OriginKind::kImported);
-  trace::LaneId marks_ = made_->lane(LaneKind::kSteps),
-                thread_ = made_->lane(LaneKind::kHostThread),
-                stream_ = made_->lane(LaneKind::kStream, 0);
-  Nanos host_ = 0, gpu_ = 0, begun_ = 0;
-  std::uint32_t correlation_ = 0;
-};
 
 struct Found {
   std::vector<Finding> findings;
@@ -215,4 +130,87 @@ TEST_CASE("a trace without operators is advised to have them, and not to compile
     CHECK_THAT(one.advice, !Catch::Contains("torch.compile") && !Catch::Contains("with_stack"));
   for (const analysis::Altered& one : found.asked.changes)
     CHECK(one.words.find("torch.compile") == std::string::npos);
+}
+
+namespace {
+
+// Steps in which the host is for 30 ms where `rests` puts it, with the GPU done.
+template <typename Rests>
+Found found_of_resting(const Rests& rests) {
+  Loop loop;
+  for (int i = 0; i < kSteps; ++i) {
+    loop.begin_step();
+    const Nanos begun = loop.now();
+    loop.run_kernels();
+    loop.synchronise();
+    rests(loop);
+    loop.put_around("train.py(150): main", begun);
+    loop.end_step();
+  }
+  loop.wait_elsewhere("<built-in method acquire of _thread.lock object>");
+  return found_in(loop.run());
+}
+
+// No faster operators make that shorter.
+void check_no_compiling(const Found& found, const Finding& idle) {
+  CHECK(idle.share == Approx(30.0 / 70).epsilon(0.01));
+  CHECK(idle.gain > 25e6);
+  CHECK_THAT(idle.advice, !Catch::Contains("torch.compile"));
+  CHECK((found.with("replay.host_speed=2") == 0 || found.with("replay.host_speed=2") > 69'000'000));
+}
+
+}  // namespace
+
+TEST_CASE("a function of Python's in which the host is while the GPU waits is named") {
+  const Found found = found_of_resting([](Loop& loop) {
+    const Nanos begun = loop.now();
+    loop.rest(10);
+    loop.rest_in("<built-in method dumps of module object>", 30'000);
+    loop.put_around("train.py(90): log_metrics", begun);
+  });
+  const Finding* idle = found.of(Part::kIdleLaunch);
+  REQUIRE(idle);
+  CHECK_THAT(idle->why, Catch::EndsWith("of it the host is in train.py(90): log_metrics"));
+  CHECK_THAT(idle->advice, Catch::Contains("your program's own Python"));
+  check_no_compiling(found, *idle);
+}
+
+TEST_CASE("of a function that has no file its caller is named, too") {
+  const Found found =
+      found_of_resting([](Loop& loop) { loop.rest_in("<built-in function sleep>", 30'000); });
+  const Finding* idle = found.of(Part::kIdleLaunch);
+  REQUIRE(idle);
+  CHECK_THAT(idle->why, Catch::EndsWith("of it the host is in <built-in function sleep>, called by "
+                                        "train.py(150): main"));
+  check_no_compiling(found, *idle);
+}
+
+TEST_CASE("a mark of the program's in which the host is while the GPU waits is named") {
+  Loop loop;
+  for (int i = 0; i < kSteps; ++i) {
+    loop.begin_step();
+    loop.run_kernels();
+    loop.synchronise();
+    loop.rest_in("tokenize_on_the_fly", 30'000, Category::kAnnotation);
+    loop.end_step();
+  }
+  const Found found = found_in(loop.run());
+  const Finding* idle = found.of(Part::kIdleLaunch);
+  REQUIRE(idle);
+  CHECK_THAT(idle->why, Catch::Contains("of it the host is in tokenize_on_the_fly, and there in no "
+                                        "call that was recorded"));
+  CHECK_THAT(idle->advice,
+             Catch::Contains("with_stack=True") && !Catch::Contains("record_function"));
+  check_no_compiling(found, *idle);
+}
+
+TEST_CASE("a host that asks the driver for memory is not told to compile") {
+  const Found found = found_of_resting([](Loop& loop) {
+    for (int i = 0; i < 60; ++i) loop.rest_in("cudaMalloc", 500, Category::kHostApi);
+  });
+  const Finding* idle = found.of(Part::kIdleLaunch);
+  REQUIRE(idle);
+  CHECK_THAT(idle->why, Catch::Contains("of it the host is in cudaMalloc"));
+  CHECK_THAT(idle->advice, Catch::Contains("ask the driver for memory"));
+  check_no_compiling(found, *idle);
 }

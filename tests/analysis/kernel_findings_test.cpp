@@ -38,7 +38,7 @@ TEST_CASE("what limits kernels is a share of their time, not of a step that wait
   CHECK(of_kernels > 0.5);
   Finding finding;
   finding.part = Part::kCompute;
-  explain(run, finding, run.facts.measured.per(), {});
+  explain(run, finding, {}, {});
   CHECK_THAT(finding.why, Catch::StartsWith(std::to_string(std::lround(100 * of_kernels)) +
                                             " % of it in kernels that memory's bandwidth limits"));
 }
@@ -136,7 +136,7 @@ TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised 
                             "scaler.enabled=true", "model.name=resnet18", "batch_size=64"});
   Finding few;
   few.part = Part::kCompute;
-  explain(small, few, small.facts.measured.per(), {});
+  explain(small, few, {}, {});
   CHECK_THAT(few.why, Contains("too few blocks"));
   CHECK_THAT(few.advice, Contains("channels_last") && Contains("larger batch"));
   const Finding pixels = finding({"model.name=resnet50", "batch_size=128"});

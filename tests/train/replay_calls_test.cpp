@@ -246,7 +246,8 @@ TEST_CASE("a faster host makes no shorter what is no operator's, nor a launch's"
     bool stays;
   };
   for (const auto& [call, lasts, stays] :
-       {Stretch{"cudaMalloc", 400, false}, Stretch{"cudaMalloc", 40'000, true},
+       {Stretch{"cudaFuncGetAttributes", 400, false}, Stretch{"cudaMalloc", 400, true},
+        Stretch{"cudaFree", 400, true},
         Stretch{"cudaDeviceGetStreamPriorityRange", 30'000'000, true}, Stretch{nullptr, 400, false},
         Stretch{nullptr, 18'000, true}}) {
     INFO((call ? call : "nothing") << " for " << lasts << " us");
@@ -272,6 +273,24 @@ TEST_CASE("while another thread of its rank works, a thread that rests is as fas
   one.kernel(18'025, 18'030, 2);
   const std::vector<Nanos> faster = one.starts({"replay.host_speed=2"});
   CHECK(faster[1] - faster[0] <= 9'010);
+}
+
+TEST_CASE(
+    "a function of Python's that calls nothing lasts as long with a faster host as without "
+    "frames") {
+  const auto second = [](bool with_frames) {
+    Recorded one;
+    one.call(one.main, "cudaLaunchKernel", 0, 10, 1);
+    one.kernel(15, 25, 1);
+    if (with_frames)
+      one.made.add(one.main, "train.py(90): log_metrics", 20 * kMicrosecond, 5'020 * kMicrosecond,
+                   Category::kHostWork);
+    one.call(one.main, "cudaLaunchKernel", 5'030, 5'040, 2);
+    one.kernel(5'045, 5'055, 2);
+    return one.starts({"replay.host_speed=2"})[1];
+  };
+  CHECK(second(true) > 5'000);
+  CHECK(second(true) == second(false));
 }
 
 TEST_CASE("of a rank alone, what a collective waits for the others stays as long as it was") {

@@ -13,6 +13,7 @@
 #include "analysis/causes/explain.h"
 #include "analysis/causes/gains.h"
 #include "analysis/caveats/loader_caveat.h"
+#include "analysis/caveats/rank_caveat.h"
 #include "base/units.h"
 #include "train/parallel/parallel.h"
 
@@ -72,7 +73,11 @@ std::optional<Finding> awaited_rank(const Run& run, double whole, const WhatIf* 
   if (finding.nanos < kLeastShare * whole) return std::nullopt;
   finding.share = finding.nanos / whole;
   if (finding.nanos < whole) finding.most_gain = whole / (whole - finding.nanos);
-  finding.title = told(speech, "The other ranks wait for rank {}", last.rank);
+  const bool lacks_ranks = !run.program && analysis::lacks_ranks(*run.trace);
+  finding.title = told(speech,
+                       lacks_ranks ? "Of the ranks that are here the others wait for rank {}"
+                                   : "The other ranks wait for rank {}",
+                       last.rank);
   finding.why = told(speech, "each of the others waits at least {}", time(waited.least));
   if (waited.idle < kAllOfIt * waited.least)
     finding.why += told(speech, ", {} of it with nothing at work beside it", time(waited.idle));
@@ -247,6 +252,12 @@ std::vector<Finding> largest_parts(const Run& run, double whole, double per, con
   return findings;
 }
 
+// Of a part that is too small to be told: none.
+HostCause cause_of_idle_launches(const Run& run, double whole, double per) {
+  const double idle = static_cast<double>(run.facts.partition[Part::kIdleLaunch]) / per;
+  return idle < kLeastShare * whole ? HostCause() : host_cause(run, idle, per);
+}
+
 void put_first(std::vector<Finding>& findings, Finding first) {
   findings.insert(findings.begin(), std::move(first));
   if (findings.size() > kMost) findings.pop_back();
@@ -264,7 +275,8 @@ std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf
   double whole = 0;
   for (const Nanos time : partition.time) whole += static_cast<double>(time) / per;
   if (whole <= 0 || partition[Part::kOnCpu] > 0) return {};
-  const Gains gains(run, asked);
+  const HostCause host = cause_of_idle_launches(run, whole, per);
+  const Gains gains(run, asked, host);
   Tried tried(asked);
   if (auto waits = data_in_the_long_run(run, whole, speech)) {
     tell_what_was_tried(run, *waits, tried, speech);
@@ -272,7 +284,7 @@ std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf
   }
   std::vector<Finding> findings = largest_parts(run, whole, per, gains);
   for (Finding& finding : findings) {
-    explain(run, finding, per, speech);
+    explain(run, finding, host, speech);
     tell_what_was_tried(run, finding, tried, speech);
     finding.advice += gains.words(finding.part, speech);
   }

@@ -4,105 +4,101 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "analysis/advice/advice.h"
 #include "analysis/caveats/profiler_words.h"
 #include "analysis/caveats/rank_caveat.h"
-#include "analysis/caveats/recorded_operators.h"
-#include "analysis/caveats/runtime_calls.h"
-#include "analysis/steps/intervals.h"
 #include "analysis/views/operations.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "trace/api_name.h"
+#include "trace/python_frame.h"
 
 namespace trainscope::analysis {
 namespace {
 
-using Calls = std::vector<std::pair<std::string, Nanos>>;
-
-// Gaps of one cause, by start.
-std::vector<IdleGap> gaps_of(const Run& run, Part cause) {
-  std::vector<IdleGap> gaps;
-  std::ranges::copy_if(run.gaps, std::back_inserter(gaps),
-                       [&](const IdleGap& gap) { return gap.cause == cause; });
-  std::ranges::sort(gaps, {}, &IdleGap::start);
-  return gaps;
-}
-
-// How much of a span lies in the gaps, which do not overlap.
-Nanos within(const trace::Span& span, const std::vector<IdleGap>& gaps) {
-  Nanos sum = 0;
-  auto gap = std::ranges::lower_bound(gaps, span.start, {}, &IdleGap::end);
-  for (; gap != gaps.end() && gap->start < span.end(); ++gap)
-    sum += std::max<Nanos>(0, std::min(gap->end, span.end()) - std::max(gap->start, span.start));
-  return sum;
-}
-
-// The calls that the host was in meanwhile, but for launches, the longest first.
-Calls calls_within(const Run& run, const std::vector<IdleGap>& gaps) {
-  std::map<trace::NameId, Nanos> sums;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
-    if (span.category != trace::Category::kHostApi && span.category != trace::Category::kHeld)
-      return;
-    if (!run.facts.measured.counts(run.trace->lanes()[span.lane])) return;
-    sums[span.name] += within(span, gaps);
-  });
-  Calls calls;
-  for (const auto& [name, nanos] : sums)
-    if (nanos > 0 && !is_launch(run.trace->name(name)))
-      calls.emplace_back(run.trace->name(name), nanos);
-  std::ranges::sort(calls, std::ranges::greater{}, &std::pair<std::string, Nanos>::second);
-  return calls;
-}
-
-bool asks_driver_for_memory(std::string_view call) {
-  return call.find("Malloc") != std::string_view::npos ||
-         call.find("Free") != std::string_view::npos ||
-         call.find("HostAlloc") != std::string_view::npos;
-}
-
 // Where it is not launches that the host is busy with.
-std::optional<Finding> explained_by_a_call(const Run& run, Finding finding, double per,
-                                           const Speech& speech) {
-  const std::vector<IdleGap> gaps = gaps_of(run, Part::kIdleLaunch);
-  const Calls calls = calls_within(run, gaps);
-  if (calls.empty()) return std::nullopt;
-  const double nanos = static_cast<double>(calls.front().second) / per;
-  constexpr double kMostOfIt = 0.4;
-  if (nanos < kMostOfIt * finding.nanos) return std::nullopt;
-  finding.why = told(speech, "{} of it the host is in {}", speech.number(format_nanos(nanos)),
-                     calls.front().first);
-  finding.advice =
-      speech.say(asks_driver_for_memory(calls.front().first)
-                     ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
-                       "out, and look why later ones still ask."
-                     : "If that is the start of the process, leave it out of what you measure.");
-  return finding;
+void explain_other_code(const HostCause& cause, Finding& finding, const Speech& speech) {
+  const std::string nanos = speech.number(format_nanos(cause.nanos));
+  switch (cause.kind) {
+    case HostCause::Kind::kCall:
+      finding.why = told(speech, "{} of it the host is in {}", nanos, cause.name);
+      finding.advice =
+          speech.say(trace::asks_for_memory(cause.name)
+                         ? "First steps ask the driver for memory, which PyTorch keeps: leave them "
+                           "out, and look why later ones still ask."
+                         : "If that is the start of the process, leave it out of what you "
+                           "measure.");
+      return;
+    case HostCause::Kind::kFrame:
+      finding.why = cause.caller.empty()
+                        ? told(speech, "{} of it the host is in {}", nanos, cause.name)
+                        : told(speech, "{} of it the host is in {}, called by {}", nanos,
+                               cause.name, cause.caller);
+      finding.advice = speech.say(
+          "That is your program's own Python, which calls nothing of PyTorch's: do it less often, "
+          "ahead of time, or in another process.");
+      return;
+    case HostCause::Kind::kMark:
+      finding.why =
+          told(speech, "{} of it the host is in {}, and there in no call that was recorded", nanos,
+               cause.name);
+      finding.advice =
+          speech.say("Look what your program does there: with_stack=True names its functions.");
+      return;
+    default:
+      finding.why = told(speech, "{} of it the host is in no call that was recorded", nanos);
+      finding.advice = speech.say(
+          "Look what your program does between its calls: record_function() around its parts, or "
+          "with_stack=True, tells.");
+  }
+}
+
+using Figure = double (*)(const OperationRow::Figures&);
+
+// "empty (17.4 ms)": those of which a figure is largest, at most three.
+std::vector<std::string> largest_of(std::vector<OperationRow> rows, Figure figure,
+                                    const Speech& speech) {
+  constexpr std::size_t kShown = 3;
+  std::erase_if(rows, [figure](const OperationRow& row) { return figure(row.a) <= 0; });
+  std::ranges::stable_sort(rows, std::greater<>(),
+                           [figure](const OperationRow& row) { return figure(row.a); });
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(kShown, rows.size()); ++i)
+    words.push_back(
+        fmt::format("{} ({})", rows[i].shown, speech.number(format_nanos(figure(rows[i].a)))));
+  return words;
+}
+
+std::string three_words(const std::vector<std::string>& three, const Speech& speech) {
+  return told(speech, "{}, {} and {}", three[0], three[1], three[2]);
 }
 
 // "empty (17.4 ms), view (10.2 ms) and cudnn_batch_norm (9.57 ms)": the host's calls of which a
 // figure is largest. Empty where fewer than three have it.
-std::string largest_calls(const Run& run, const Speech& speech,
-                          double (*figure)(const OperationRow::Figures&)) {
-  constexpr std::size_t kShown = 3;
+std::string largest_calls(const Run& run, const Speech& speech, Figure figure) {
   std::vector<OperationRow> rows = operation_rows(run.facts.measured);
-  // What loads batches does not launch.
-  std::erase_if(rows, [figure](const OperationRow& row) {
-    return figure(row.a) <= 0 || row.where != Operation::Where::kHost ||
+  // What loads batches does not launch, and a function of Python's may wait for another thread.
+  std::erase_if(rows, [](const OperationRow& row) {
+    return trace::is_python_frame(row.name) || row.where != Operation::Where::kHost ||
            (row.category != trace::Category::kHostWork &&
             row.category != trace::Category::kHostApi);
   });
-  if (rows.size() < kShown) return "";
-  std::ranges::stable_sort(rows, std::greater<>(),
-                           [figure](const OperationRow& row) { return figure(row.a); });
-  const auto words = [&](std::size_t i) {
-    return fmt::format("{} ({})", rows[i].shown, speech.number(format_nanos(figure(rows[i].a))));
-  };
-  return told(speech, "{}, {} and {}", words(0), words(1), words(2));
+  const std::vector<std::string> largest = largest_of(std::move(rows), figure, speech);
+  return largest.size() < 3 ? "" : three_words(largest, speech);
+}
+
+// The kernels themselves, where no operator of the host says what they are of.
+std::string longest_kernels(const Run& run, const Speech& speech) {
+  std::vector<OperationRow> rows = operation_rows(run.facts.measured);
+  std::erase_if(rows, [](const OperationRow& row) {
+    return row.where != Operation::Where::kGpu || !trace::is_kernel(row.category);
+  });
+  const std::vector<std::string> longest = largest_of(
+      std::move(rows), [](const OperationRow::Figures& kernel) { return kernel.total; }, speech);
+  return longest.size() < 3 ? joined(longest) : three_words(longest, speech);
 }
 
 std::string launches_words(const Run& run, const Speech& speech) {
@@ -175,9 +171,12 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
   if (compute + memory + overhead <= 0) {
     const std::string longest = largest_calls(
         run, speech, [](const OperationRow::Figures& call) { return call.self_kernels; });
-    advice = speech.say(longest.empty() ? "Look under Operations which kernels take it."
-                                        : "Look under Operations for the rest.");
+    const std::string kernels = run.program ? "" : longest_kernels(run, speech);
+    advice = speech.say(longest.empty() && kernels.empty()
+                            ? "Look under Operations which kernels take it."
+                            : "Look under Operations for the rest.");
     if (!longest.empty()) return told(speech, "longest for {}", longest);
+    if (!kernels.empty()) return told(speech, "longest in {}", kernels);
     return hardly_waits(run) ? speech.say("work, no waiting") : "";
   }
   if (overhead >= compute && overhead >= memory) {
@@ -206,8 +205,7 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
 
 // The host synchronises: which call of it waits longest in these gaps.
 void explain_waiting_host(const Run& run, Finding& finding, const Speech& speech) {
-  const Calls calls = calls_within(run, gaps_of(run, Part::kIdleSync));
-  const std::string call = calls.empty() ? "" : calls.front().first;
+  const std::string call = longest_call(run, Part::kIdleSync);
   finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
   if (!call.empty()) finding.why += told(speech, ", longest in {}", call);
   finding.advice = speech.say(
@@ -216,40 +214,13 @@ void explain_waiting_host(const Run& run, Finding& finding, const Speech& speech
           : "Look for .item(), .cpu() and print(loss), and do them now and then.");
 }
 
-// How long of these gaps the measured host threads are in no span at all: in code between calls.
-Nanos untold_within(const Run& run, const std::vector<IdleGap>& gaps) {
-  std::vector<Interval> calls, idle;
-  trace::for_each(run.trace->spans(), [&](const trace::Span& span, std::uint32_t) {
-    const trace::Lane& lane = run.trace->lanes()[span.lane];
-    if (lane.kind == trace::LaneKind::kHostThread && run.facts.measured.counts(lane) &&
-        span.category != trace::Category::kAnnotation)
-      calls.push_back({span.start, span.end()});
-  });
-  for (const IdleGap& gap : gaps) idle.push_back({gap.start, gap.end});
-  return IntervalSet(std::move(idle)).without(IntervalSet(std::move(calls))).length();
-}
-
 // The GPU waits for a launch.
-void explain_launches(const Run& run, Finding& finding, double per, const Speech& speech) {
-  if (const auto by_call = explained_by_a_call(run, finding, per, speech)) {
-    finding = *by_call;
-    return;
-  }
-  if (!run.program && !has_operators(*run.trace)) {
+void explain_launches(const Run& run, Finding& finding, const HostCause& cause,
+                      const Speech& speech) {
+  if (cause.is_elsewhere()) return explain_other_code(cause, finding, speech);
+  if (cause.kind == HostCause::Kind::kUnrecorded) {
     finding.why = speech.say("nothing tells what the host did meanwhile");
     finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
-    return;
-  }
-  constexpr double kMostOfIt = 0.5;
-  const double untold =
-      run.program ? 0
-                  : static_cast<double>(untold_within(run, gaps_of(run, Part::kIdleLaunch))) / per;
-  if (untold > kMostOfIt * finding.nanos) {
-    finding.why = told(speech, "{} of it the host is in no call that was recorded",
-                       speech.number(format_nanos(untold)));
-    finding.advice = speech.say(
-        "Look what your program does between its calls: record_function() around its parts, or "
-        "with_stack=True, tells.");
     return;
   }
   finding.why = launches_words(run, speech) + profiler_words(run, speech);
@@ -294,7 +265,7 @@ const char* copy_advice(const Run& run) {
 
 }  // namespace
 
-void explain(const Run& run, Finding& finding, double per, const Speech& speech) {
+void explain(const Run& run, Finding& finding, const HostCause& host, const Speech& speech) {
   switch (finding.part) {
     case Part::kCompute:
       finding.why = compute_why(run, speech, finding.advice);
@@ -303,8 +274,8 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       finding.why = speech.say("collectives with no kernel beside them");
       if (lacks_ranks(run))
         finding.why += speech.say(
-            ", in which waits for ranks are that this trace does not have: a folder with the "
-            "traces of all tells them apart");
+            ", in which there may be waits for ranks that this trace does not have: a folder with "
+            "the traces of all tells them apart");
       finding.advice = communication_advice(run, speech);
       return;
     case Part::kExposedCopy:
@@ -340,7 +311,7 @@ void explain(const Run& run, Finding& finding, double per, const Speech& speech)
       explain_waiting_host(run, finding, speech);
       return;
     case Part::kIdleLaunch:
-      explain_launches(run, finding, per, speech);
+      explain_launches(run, finding, host, speech);
       return;
     case Part::kIdleGap:
       finding.why = speech.say(

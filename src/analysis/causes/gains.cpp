@@ -14,6 +14,8 @@
 namespace trainscope::analysis {
 namespace {
 
+constexpr std::string_view kNoWaits = "replay.synchronise=false";
+
 // The replays that may make a part shorter; empty: none is about it.
 std::vector<std::string_view> replays_for(Part part) {
   switch (part) {
@@ -22,27 +24,17 @@ std::vector<std::string_view> replays_for(Part part) {
     case Part::kIdleData:
       return {"replay.batches_ready=true"};
     case Part::kIdleLaunch:  // behind a wait for the GPU, too, the host has yet to launch
-      return {"replay.host_speed=2", "replay.synchronise=false"};
+      return {"replay.host_speed=2", kNoWaits};
     case Part::kExposedCommunication:
       return {"replay.communication_speed=2"};
     case Part::kExposedCopy:
     case Part::kIdleCopy:
       return {"replay.non_blocking=true", "replay.copy_speed=2"};
     case Part::kIdleSync:
-      return {"replay.synchronise=false"};
+      return {kNoWaits};
     default:
       return {};
   }
-}
-
-// The one of them that saves most, of those that save a hundredth; null where none does.
-const Altered* change_for(const WhatIf& replays, Part part) {
-  const Altered* best = nullptr;
-  for (const std::string_view setting : replays_for(part)) {
-    const auto found = std::ranges::find(replays.changes, setting, text_of);
-    if (found != replays.changes.end() && (!best || found->time < best->time)) best = &*found;
-  }
-  return best;
 }
 
 // What of the path a part may be; nothing: the path does not tell it.
@@ -73,7 +65,8 @@ std::string time_words(Nanos time, const Speech& speech) {
 
 }  // namespace
 
-Gains::Gains(const Run& run, const WhatIf* asked) {
+Gains::Gains(const Run& run, const WhatIf* asked, const HostCause& host)
+    : host_is_elsewhere_(host.is_elsewhere()) {
   if (asked && !asked->of_knobs && asked->refusal.empty()) replays_ = asked;
   constexpr double kMostUntold = 0.1;
   path_ = critical_path(run.facts.measured);
@@ -83,13 +76,26 @@ Gains::Gains(const Run& run, const WhatIf* asked) {
       static_cast<double>(path_[PathPart::kUntold]) < kMostUntold * static_cast<double>(whole);
 }
 
+// The one of them that saves most, of those that save a hundredth; null where none does.
+const Altered* Gains::change_for(Part part) const {
+  const Altered* best = nullptr;
+  for (const std::string_view setting : replays_for(part)) {
+    if (part == Part::kIdleLaunch && host_is_elsewhere_ && setting != kNoWaits) continue;
+    const auto found = std::ranges::find(replays_->changes, setting, text_of);
+    if (found != replays_->changes.end() && (!best || found->time < best->time)) best = &*found;
+  }
+  return best;
+}
+
 bool Gains::are_replayed(Part part) const {
-  return replays_ && !replays_for(part).empty();
+  const bool is_about = replays_ && !replays_for(part).empty();
+  return is_about && (part != Part::kIdleLaunch || !host_is_elsewhere_ || change_for(part));
 }
 
 double Gains::of(Part part, double nanos) const {
-  if (are_replayed(part)) {
-    const Altered* change = change_for(*replays_, part);
+  const bool is_elsewhere = part == Part::kIdleLaunch && host_is_elsewhere_;
+  if (are_replayed(part) && !is_elsewhere) {
+    const Altered* change = change_for(part);
     return change ? static_cast<double>(replays_->replayed - change->time) : 0;
   }
   const std::vector<PathPart> parts = on_path(part);
@@ -101,7 +107,7 @@ double Gains::of(Part part, double nanos) const {
 
 std::string Gains::words(Part part, const Speech& speech) const {
   if (!are_replayed(part)) return "";
-  const Altered* change = change_for(*replays_, part);
+  const Altered* change = change_for(part);
   if (!change && part == Part::kExposedCopy) return "";  // they may be within the GPU
   if (!change)
     return speech.say(part == Part::kIdleLaunch

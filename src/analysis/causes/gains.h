@@ -8,6 +8,7 @@
 #include "analysis/advice/what_if.h"
 #include "analysis/causes/critical_path.h"
 #include "analysis/causes/diagnosis.h"
+#include "analysis/causes/host_cause.h"
 
 namespace trainscope::analysis {
 
@@ -15,7 +16,9 @@ namespace trainscope::analysis {
 // where that does not tell, by what the part takes.
 class Gains {
  public:
-  Gains(const Run& run, const WhatIf* asked);
+  // `host`: what that does while the GPU waits for a launch. Of what no faster launches make
+  // shorter no replay of them tells.
+  Gains(const Run& run, const WhatIf* asked, const HostCause& host);
 
   // Of a step, ns; `nanos` is what the part takes.
   double of(Part part, double nanos) const;
@@ -26,7 +29,10 @@ class Gains {
   std::string words(Part part, const Speech& speech) const;
 
  private:
+  const Altered* change_for(Part part) const;
+
   const WhatIf* replays_ = nullptr;
+  bool host_is_elsewhere_ = false;
   CriticalPath path_;
   bool path_tells_ = false;  // what was waited for, for the most part
 };

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/rank_words.h"
 #include "base/text.h"
+#include "trace/api_name.h"
 #include "trace/chrome_reader.h"
 #include "trace/rank_folder.h"
 #include "trace/step_mark.h"
@@ -261,11 +262,13 @@ int ReplayWriter::device_of(int rank) const {
 
 // The host's part of a call; what begins after the call is told from its beginning, too, and what
 // begins within a long call begins when the call has come so far. A long one that gives no work is
-// the driver's: it makes a context, or maps memory.
+// the driver's: it makes a context, or maps memory; and so is each that asks for memory.
 void ReplayWriter::hasten(program::RecordedCall& call, const HostEvent& event) {
   const bool is_of_driver = call.count == 0 && !event.is_held &&
                             trace_.spans()[event.span].category == Category::kHostApi;
-  if (is_of_driver && call.before > kLongestOfOperator) return;
+  if (is_of_driver && (call.before > kLongestOfOperator ||
+                       trace::asks_for_memory(trace_.name(trace_.spans()[event.span]))))
+    return;
   const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
   const Nanos usual = work_.usual_latency;
   for (std::uint32_t i = 0; i < call.count; ++i) {
