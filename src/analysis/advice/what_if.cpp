@@ -8,6 +8,8 @@
 #include <map>
 
 #include "analysis/advice/trials.h"
+#include "analysis/caveats/lost_kernels.h"
+#include "analysis/caveats/rank_caveat.h"
 #include "analysis/caveats/recorded_operators.h"
 #include "analysis/steps/measured.h"
 #include "base/error.h"
@@ -22,12 +24,13 @@
 namespace trainscope::analysis {
 namespace {
 
-constexpr const char* kNoCommunication = "replay.communication_speed=1000";
+constexpr std::string_view kNoCommunication = "replay.communication_speed=1000";
 
 struct Question {
   const char* words;
-  const char* setting;
+  std::string_view setting;
   const char* without_operators = nullptr;  // what is said where the trace has none
+  const char* without_ranks = nullptr;      // where some of the job's are not in the trace
 };
 
 // What is worth asking of a run, one thing at a time.
@@ -40,9 +43,12 @@ constexpr std::array kQuestions{
     Question{"Kernels are twice as fast", "replay.kernel_speed=2"},
     Question{"Matrix products, convolutions and attention are twice as fast (BF16, channels_last)",
              "replay.product_speed=2"},
-    Question{"Communication is hidden, or gone", kNoCommunication},
+    Question{"Communication is hidden, or gone", kNoCommunication, nullptr,
+             "Communication is hidden, or gone, at best, as ranks are missing"},
     Question{"Communication is twice as fast (a faster link, half the bytes)",
-             "replay.communication_speed=2"},
+             "replay.communication_speed=2", nullptr,
+             "Communication is twice as fast (a faster link, half the bytes), at best, as "
+             "ranks are missing"},
     Question{"Copies come from pinned memory, non_blocking", "replay.non_blocking=true"},
     Question{"Copies are twice as fast", "replay.copy_speed=2"},
     Question{"The host never waits for the GPU (no .item(), no synchronize())",
@@ -143,24 +149,30 @@ class Asker {
   WhatIf result_;
 };
 
-std::string words_without_communication(const char* words, double kept) {
+// A rank that is not here may be waited for longer in each collective, the shortest among them,
+// than a trace without it tells.
+std::string communication_words(const Question& question, bool lacks_ranks, double kept) {
   constexpr double kLeast = 0.01;
-  return kept < kLeast ? words
-                       : fmt::format(
-                             "Communication is hidden, or gone; waits for ranks that are not here "
-                             "stay, {} % of the time",
-                             std::lround(100 * kept));
+  if (kept >= kLeast)
+    return fmt::format(
+        "Communication is hidden, or gone, at best; waits for ranks that are not here stay, at "
+        "least {} % of the time",
+        std::lround(100 * kept));
+  return lacks_ranks ? question.without_ranks : question.words;
 }
 
 WhatIf ask(const Run& run, const Time& recorded, const Stopped& stopped) {
   Asker asker(run, recorded, stopped);
   const bool has_operators = analysis::has_operators(*run.trace);
+  const bool lacks_ranks = analysis::lacks_ranks(*run.trace);
   for (const Question& question : kQuestions) {
     const bool other_words = question.without_operators && !has_operators;
     std::string words = other_words ? question.without_operators : question.words;
-    if (question.setting == std::string_view(kNoCommunication))
-      words = words_without_communication(question.words, asker.kept_waits());
-    asker.ask(std::move(words), {question.setting});
+    if (question.without_ranks) {
+      const bool is_gone = question.setting == kNoCommunication;
+      words = communication_words(question, lacks_ranks, is_gone ? asker.kept_waits() : 0);
+    }
+    asker.ask(std::move(words), {std::string(question.setting)});
   }
   if (recorded.rank >= 0) asker.ask_of_late(recorded.rank);
   return asker.result();
@@ -245,6 +257,13 @@ std::optional<WhatIf> what_if(const Run& run, const Stopped& stopped) {
         "The trace has {} spans; of more than {} no replay is asked here. Profile fewer steps, or "
         "ask for one change with workload=replay.",
         format_count(static_cast<double>(spans)), format_count(static_cast<double>(kMostSpans)));
+    return refused;
+  }
+  if (const LostKernels found = lost_kernels(*run.trace); found.are_too_many()) {
+    refused.refusal = fmt::format(
+        "The kernels of {} of {} launches are not in the trace: what a replay without them takes "
+        "says nothing of the run. Record fewer steps, or with less beside them.",
+        found.lost, found.launches);
     return refused;
   }
   try {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/caveats/recorded_operators.h"
 #include "base/units.h"
 
 namespace trainscope::analysis {
@@ -44,6 +45,8 @@ std::string host_caveat(const Measured& measured) {
     return "The GPU's streams of this trace are XLA's or TensorFlow's, which are listed as "
            "threads: "
            "what waits for what is read of torch.profiler's traces";
+  if (!has_operators(*measured.trace))
+    return "This trace has no work of a GPU, and no operators of a host: what it counts is shown";
   const Nanos gloo = time_of_gloo(measured);
   if (gloo == 0)
     return "This trace has no work of a GPU: its host's operators are listed, and nothing tells "

@@ -48,8 +48,8 @@ std::string rank_caveat(const trace::Trace& trace) {
         "all ranks to see who waits for whom",
         members.most);
   return fmt::format(
-      "This is the trace of {} ranks of a job of {} or more; open a folder with the traces of all "
-      "ranks to see who waits for whom",
+      "This is the trace of {} ranks of a job of {} or more; who waits for whom is told of these "
+      "alone, so open a folder with the traces of all ranks",
       members.here(), members.most);
 }
 

@@ -11,9 +11,11 @@
 #include "analysis/caveats/gpu_caveat.h"
 #include "analysis/caveats/host_caveat.h"
 #include "analysis/caveats/loader_caveat.h"
+#include "analysis/caveats/lost_kernels.h"
 #include "analysis/caveats/process_caveat.h"
 #include "analysis/caveats/rank_caveat.h"
 #include "analysis/caveats/step_caveat.h"
+#include "analysis/caveats/uneven_steps.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "host/interpreter.h"
@@ -116,7 +118,8 @@ void state(Run& run, Facts facts, bool whole) {
   if (run.caveat.empty() && !run.ending && !run.program)
     run.caveat = host_caveat(run.facts.measured);
   if (!run.program)
-    for (const auto caveat : {process_caveat, step_caveat, collective_caveat})
+    for (const auto caveat : {lost_kernels_caveat, process_caveat, step_caveat, resting_caveat,
+                              uneven_steps_caveat, collective_caveat})
       add_sentence(run.caveat, caveat(run.facts.measured));
   run.metrics = compute_metrics(run.facts);
   // What never ends has no whole time, nor an epoch's.

@@ -65,7 +65,7 @@ void find_window(Measured& measured, int warmup) {
   if (all.end <= all.start) return;  // marks of no length
   const std::size_t skipped =
       first_measured_step(trace, measured.program, ranks, first.marks.size(), warmup);
-  const StepRun run = undisturbed(first.marks, skipped, first_validations(trace, ranks));
+  const StepRun run = undisturbed(first.marks, skipped, first_times_apart(trace, ranks));
   measured.first_step = static_cast<int>(run.first);
   measured.steps = static_cast<int>(run.end - run.first);
   measured.marks.assign(first.marks.begin() + static_cast<std::ptrdiff_t>(run.first),
@@ -309,7 +309,7 @@ Measured measure_whole(const trace::Trace& trace, const program::Program* progra
 namespace {
 
 // What a rank does from a step's first mark on is of that step: up to the rank's next mark, or to
-// the end of its last one where the host validates before the next.
+// the end of its last one where the host validates before the next, or the profiler rests.
 Interval reach_of(const std::vector<Interval>& of_step, const std::vector<Interval>& all,
                   const std::vector<Interval>& apart) {
   const Interval& last = of_step.back();
@@ -328,7 +328,7 @@ std::vector<RankedStep> ranked_steps(const trace::Trace& trace) {
   const LaunchedWork launched(trace, ranks_of(ranks));
   std::map<std::int32_t, StepMarks> all;
   for (const auto& [rank, marks] : ranks) all[rank] = marks_of(ranks, rank);
-  std::map<std::int32_t, std::vector<Interval>> apart = validations(trace, ranks);
+  std::map<std::int32_t, std::vector<Interval>> apart = times_apart(trace, ranks);
   std::vector<RankedStep> steps;
   for (OwnMarks& of_step : marks_by_step(ranks)) {
     const std::size_t number = steps.size();
@@ -347,7 +347,7 @@ std::vector<RankedStep> ranked_steps(const trace::Trace& trace) {
 std::vector<StepWindow> step_windows(const trace::Trace& trace) {
   const RankMarks ranks = marks_by_rank(trace);
   const StepMarks first = first_marks(ranks);
-  const std::vector<Interval> apart = first_validations(trace, ranks);
+  const std::vector<Interval> apart = first_times_apart(trace, ranks);
   const LaunchedWork launched(trace, {first.rank});
   std::vector<StepWindow> windows;
   for (const Interval& mark : first.marks)

@@ -138,13 +138,41 @@ std::vector<Interval> first_validations(const trace::Trace& trace, const RankMar
   return validations(trace, {*ranks.begin()})[ranks.begin()->first];
 }
 
+std::vector<Interval> pauses(const std::vector<StepMark>& marks) {
+  std::vector<Interval> found;
+  for (std::size_t i = 1; i < marks.size(); ++i) {
+    const StepMark &before = marks[i - 1], &mark = marks[i];
+    if (before.number >= 0 && mark.number > before.number + 1)
+      found.push_back({before.time.end, mark.time.start});
+  }
+  return found;
+}
+
+std::map<std::int32_t, std::vector<Interval>> times_apart(const trace::Trace& trace,
+                                                          const RankMarks& ranks) {
+  std::map<std::int32_t, std::vector<Interval>> apart = validations(trace, ranks);
+  for (const auto& [rank, marks] : ranks) {
+    const std::vector<Interval> of_rank = pauses(marks);
+    if (of_rank.empty()) continue;
+    std::vector<Interval>& all = apart[rank];
+    all.insert(all.end(), of_rank.begin(), of_rank.end());
+    std::ranges::sort(all, {}, &Interval::start);
+  }
+  return apart;
+}
+
+std::vector<Interval> first_times_apart(const trace::Trace& trace, const RankMarks& ranks) {
+  if (ranks.empty()) return {};
+  return times_apart(trace, {*ranks.begin()})[ranks.begin()->first];
+}
+
 StepRun undisturbed(const std::vector<Interval>& marks, std::size_t first,
-                    const std::vector<Interval>& validations) {
+                    const std::vector<Interval>& apart) {
   StepRun longest{first, first}, now{first, first};
-  auto next = validations.begin();
+  auto next = apart.begin();
   for (std::size_t i = first; i < marks.size(); ++i) {
     bool disturbed = false;
-    for (; next != validations.end() && next->start < marks[i].start; ++next)
+    for (; next != apart.end() && next->start < marks[i].start; ++next)
       disturbed = i > first && next->start >= marks[i - 1].end;
     if (disturbed) now.first = i;
     now.end = i + 1;

@@ -52,13 +52,24 @@ std::map<std::int32_t, std::vector<Interval>> validations(const trace::Trace& tr
 // Those of the first rank.
 std::vector<Interval> first_validations(const trace::Trace& trace, const RankMarks& ranks);
 
-// The steps from `first` on between which there is no validation: the longest run of them, of
-// several as long the first. `marks` has more than `first`.
+// Between marks of one rank whose numbers leave some out: the profiler rested from one of its
+// cycles to the next, or a mark is missing. By start.
+std::vector<Interval> pauses(const std::vector<StepMark>& marks);
+
+// What lies between two steps and belongs to neither: validations, and such pauses; by rank, by
+// start. None for a rank that has none of them.
+std::map<std::int32_t, std::vector<Interval>> times_apart(const trace::Trace& trace,
+                                                          const RankMarks& ranks);
+// Those of the first rank.
+std::vector<Interval> first_times_apart(const trace::Trace& trace, const RankMarks& ranks);
+
+// The steps from `first` on between which nothing is apart: the longest run of them, of several as
+// long the first. `marks` has more than `first`.
 struct StepRun {
   std::size_t first = 0;
   std::size_t end = 0;  // past the last one
 };
 StepRun undisturbed(const std::vector<Interval>& marks, std::size_t first,
-                    const std::vector<Interval>& validations);
+                    const std::vector<Interval>& apart);
 
 }  // namespace trainscope::analysis
