@@ -6,13 +6,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/advice/advice_words.h"
 #include "analysis/causes/critical_path.h"
 #include "analysis/metrics/number_types.h"
+#include "analysis/steps/intervals.h"
+#include "base/text.h"
+#include "trace/collective_kind.h"
 #include "trace/same_collectives.h"
 #include "train/parallel/parallel.h"
 #include "train/parallel/pipeline_model.h"
@@ -34,6 +42,24 @@ bool fills_nodes(const Run& run) {
   return ranks > node && ranks % node == 0;
 }
 
+// Whether a collective of it, of one kind or of any, is in a type of 16 bits or fewer.
+bool is_narrow_in(const trace::Trace& trace, std::optional<trace::CollectiveKind> kind = {}) {
+  constexpr std::array<std::string_view, 4> kNarrow{"Half", "BFloat16", "Float8_e4m3fn",
+                                                    "Float8_e5m2"};
+  bool narrow = false;
+  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
+    narrow = narrow || (one && std::ranges::find(kNarrow, one->type) != kNarrow.end() &&
+                        (!kind || trace::kind_of(one->operation) == kind));
+  });
+  return narrow;
+}
+
+bool gathers_wide(const Run& run) {
+  return run.program ? has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"
+                     : !is_narrow_in(*run.trace, trace::CollectiveKind::kAllGather);
+}
+
 std::string fsdp_advice(const Run& run, const Speech& speech) {
   std::vector<std::string> tries;
   if (gathers_over_network(run)) {
@@ -44,23 +70,16 @@ std::string fsdp_advice(const Run& run, const Speech& speech) {
                            "then gathers its part alone",
                            run.machine->gpu_count));
   }
-  if (!run.program || (has_bf16(run) && run.config.word("fsdp.param_dtype") != "bf16"))
-    tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
-  if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
+  if (gathers_wide(run)) tries.push_back(speech.say("gathering in BF16 (MixedPrecisionPolicy)"));
+  if (!is_sharded(run))
+    tries.push_back(
+        speech.say("parameters that stay whole after forward (reshard_after_forward=False; stage 2 "
+                   "of ZeRO) where there is memory for it"));
+  else if (!run.program || run.config.flag("fsdp.reshard_after_forward"))
     tries.push_back(speech.say("reshard_after_forward=False where there is memory for it"));
   tries.push_back(speech.say("a larger batch"));
   tries.push_back(speech.say("a faster link"));
   return told(speech, "Try {}.", fmt::join(tries, "; "));
-}
-
-// Whether a collective of it is in a type of 16 bits.
-bool sums_narrow(const trace::Trace& trace) {
-  bool narrow = false;
-  trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
-    const trace::CollectiveDetail* one = trace::collective_of(trace, span);
-    narrow = narrow || (one && (one->type == "Half" || one->type == "BFloat16"));
-  });
-  return narrow;
 }
 
 std::string tensor_advice(const Run& run, const Speech& speech) {
@@ -88,7 +107,7 @@ std::string ddp_advice(const Run& run, const Speech& speech) {
   tries.push_back(speech.say("no_sync() between updates"));
   if (run.program
           ? run.config.word("model.dtype") == "fp32" && run.config.word("ddp.comm_hook") == "none"
-          : !sums_narrow(*run.trace))
+          : !is_narrow_in(*run.trace))
     tries.push_back(speech.say("gradients in BF16 on their way (bf16_compress_hook)"));
   tries.push_back(speech.say("a faster link"));
   return told(speech, "Try {}.", fmt::join(tries, "; "));
@@ -258,12 +277,72 @@ std::string slow_stage_advice(const Run& run, const std::vector<std::int32_t>& r
   return advice + speech.say(" More micro-batches help the others no further.");
 }
 
+namespace {
+
+// Of a trace, how long a GPU only communicates, by what it does.
+struct Exposed {
+  trace::CollectiveKind kind = trace::CollectiveKind::kAllReduce;
+  bool of_tensor_group = false;  // of ranks that share layers, as their group is called
+  auto operator<=>(const Exposed&) const = default;
+};
+
+// As Megatron-LM calls its groups (megatron/core/parallel_state.py), and as PyTorch's meshes do
+// whose dimensions a job calls "tp".
+bool is_tensor_group(std::string_view group) {
+  return contains(group, "TENSOR") || contains(group, "mesh_tp");
+}
+
+// What it does longest with no kernel beside it; nothing where nothing tells.
+std::optional<Exposed> most_exposed(const Run& run) {
+  const Measured& measured = run.facts.measured;
+  std::map<Exposed, std::vector<Interval>> times;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    const trace::CollectiveDetail* one = trace::collective_of(*run.trace, span);
+    if (!one || !measured.counts(run.trace->lanes()[span.lane])) return;
+    const Interval clipped{std::max(span.start, measured.window.start),
+                           std::min(span.end(), measured.window.end)};
+    const auto kind = trace::kind_of(one->operation);
+    if (kind && clipped.start < clipped.end)
+      times[{*kind, is_tensor_group(one->group)}].push_back(clipped);
+  });
+  std::optional<Exposed> most;
+  Nanos longest = 0;
+  for (auto& [what, of_kind] : times) {
+    const Nanos time = IntervalSet(std::move(of_kind)).without(measured.kernels).length();
+    if (time <= longest) continue;
+    longest = time;
+    most = what;
+  }
+  return most;
+}
+
+// Of a trace, which does not say what job it is of.
+std::string recorded_advice(const Run& run, const Speech& speech) {
+  using Kind = trace::CollectiveKind;
+  const std::optional<Exposed> most = most_exposed(run);
+  if (most && most->of_tensor_group) return tensor_advice(run, speech);
+  if (most && most->kind == Kind::kAllToAll)
+    return speech.say(
+        "Its all-to-alls stand between layers, as those of experts do: try to keep each group of "
+        "experts within a node, to send in fewer bits, to compute something else meanwhile (shared "
+        "experts, another micro-batch), or a faster link.");
+  if (most && most->kind == Kind::kSendReceive)
+    return speech.say(
+        "Its messages are from one rank to another, as those of a pipeline's stages: try more "
+        "micro-batches, or a faster link.");
+  const bool is_of_parts =
+      most && (most->kind == Kind::kAllGather || most->kind == Kind::kReduceScatter);
+  return is_sharded(run) || is_of_parts ? fsdp_advice(run, speech) : ddp_advice(run, speech);
+}
+
+}  // namespace
+
 std::string communication_advice(const Run& run, const Speech& speech) {
+  if (!run.program) return recorded_advice(run, speech);
   if (is_alone(run)) return speech.say("Try larger buffers, or a faster link.");
   if (is_sharded(run))
-    return run.program && sums_layers_over_network(run) ? tensor_advice(run, speech)
-                                                        : fsdp_advice(run, speech);
-  const std::string strategy = run.program ? run.config.word("parallel.strategy") : "ddp";
+    return sums_layers_over_network(run) ? tensor_advice(run, speech) : fsdp_advice(run, speech);
+  const std::string& strategy = run.config.word("parallel.strategy");
   if (strategy == "dp")
     return speech.say("Try DistributedDataParallel: a process a GPU, and sums by ring.");
   if (strategy == "tensor") return tensor_advice(run, speech);
