@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/replay/recorded_link.h"
+
 namespace trainscope::train {
 namespace {
 
@@ -13,8 +15,9 @@ const trace::CopyDetail* copy_of(const trace::Trace& trace, const trace::Span& s
 
 }  // namespace
 
-PinnedCopies::PinnedCopies(const trace::Trace& trace, const machine::Machine& machine)
+PinnedCopies::PinnedCopies(const program::Config& config, const trace::Trace& trace)
     : trace_(trace) {
+  if (!config.flag("replay.non_blocking")) return;  // none is asked for
   // Of smaller ones a good part is latency: 1 MiB takes some 20 to 80 us of PCIe 5.0 to 3.0.
   constexpr std::int64_t kLarge = 1 << 20;
   double bytes = 0, time = 0;
@@ -28,8 +31,9 @@ PinnedCopies::PinnedCopies(const trace::Trace& trace, const machine::Machine& ma
   if (time > 0) {
     bytes_per_s_ = bytes / time * 1e9;
   } else {
-    bytes_per_s_ = machine.pcie.h2d_bytes_per_s;
-    latency_ = machine.pcie.h2d_latency_ns;
+    const machine::Pcie link = recorded_link(config, trace);
+    bytes_per_s_ = link.h2d_bytes_per_s;
+    latency_ = link.h2d_latency_ns;
   }
 }
 

@@ -1,16 +1,16 @@
 // How long copies out of pageable memory would take out of pinned memory.
 #pragma once
 
-#include "machine/machine.h"
+#include "program/config.h"
 #include "trace/trace.h"
 
 namespace trainscope::train {
 
 // At the rate of the trace's own copies to a GPU from pinned memory; where it has no large ones, at
-// that of the machine's link, each after the latency of that.
+// that of a link (recorded_link.h), each after the latency of that.
 class PinnedCopies {
  public:
-  PinnedCopies(const trace::Trace& trace, const machine::Machine& machine);
+  PinnedCopies(const program::Config& config, const trace::Trace& trace);
 
   // No longer than it took; as long where its bytes are not known.
   Nanos time_of(const trace::Span& copy) const;

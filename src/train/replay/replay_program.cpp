@@ -73,7 +73,7 @@ class ReplayWriter {
         changed_(speeds_of(config)),
         left_out_{config.flag("replay.non_blocking"), !config.flag("replay.synchronise")},
         rank_(static_cast<int>(config.whole("replay.rank"))),
-        pinned_(*trace, machine_of(config)),
+        pinned_(config, *trace),
         silence_(*trace),
         tracks_(host_tracks(*trace)),
         work_(device_work(std::move(trace), tracks_)),
