@@ -38,13 +38,12 @@ TEST_CASE("Llama 2 7B with AdamW is 16 bytes a parameter, shared out by FSDP") {
   const auto of = [&](Role role) {
     return static_cast<double>(need.by_role[static_cast<std::size_t>(role)]);
   };
+  // A hundredth more: a unit that is gathered at the peak, and blocks that are rounded up.
   const double parameters = 6'738'415'616;
-  const double bytes = of(Role::kParameter) + of(Role::kGradient) + of(Role::kOptimizerState);
-  // At its peak a rank has a unit's gathered weights and whole gradients, too: of the largest, its
-  // root, 262 million of the 6.7 billion, in 16 bits and in FP32.
-  const double root = 2.0 * 32000 * 4096;
-  CHECK(kRanks * bytes >= 16 * parameters);
-  CHECK(bytes <= 16 * parameters / kRanks + 3 * root * (2 + 4));
+  const double bytes =
+      kRanks * (of(Role::kParameter) + of(Role::kGradient) + of(Role::kOptimizerState));
+  CHECK(bytes >= 16 * parameters);
+  CHECK(bytes <= 1.01 * 16 * parameters);
 }
 
 TEST_CASE("Llama 3 8B fits eight GPUs of 80 GB with FSDP, and Llama 2 7B none in FP32 alone") {
