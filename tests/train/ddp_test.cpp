@@ -63,10 +63,18 @@ std::vector<Action> all_of(const program::Program& program, std::size_t thread) 
   return found;
 }
 
-std::size_t autograd_of(const program::Program& program) {
+std::size_t thread_of(const program::Program& program, program::ThreadRole role) {
   for (std::size_t i = 0; i < program.threads.size(); ++i)
-    if (program.threads[i].role == program::ThreadRole::kAutograd) return i;
+    if (program.threads[i].role == role) return i;
   return program.threads.size();
+}
+
+std::size_t autograd_of(const program::Program& program) {
+  return thread_of(program, program::ThreadRole::kAutograd);
+}
+
+std::size_t main_of(const program::Program& program) {
+  return thread_of(program, program::ThreadRole::kMain);
 }
 
 }  // namespace
@@ -177,6 +185,35 @@ TEST_CASE("no_sync leaves out the sums of all batches but the last before an upd
   };
   CHECK(count(true) == 3);
   CHECK(count(false) == 12);
+}
+
+// By distributed.py's _post_forward and reducer.cpp's prepare_for_backward.
+TEST_CASE("unused parameters are searched for behind forward, on the thread that called it") {
+  const Settings settings{"model.hidden=64", "ddp.find_unused_parameters=true"};
+  const auto searches = [](const program::Program& program, std::size_t thread) {
+    std::vector<std::size_t> found;
+    const auto& commands = program.threads[thread].commands;
+    for (std::size_t i = 0; i < commands.size(); ++i)
+      if (commands[i].name != program::kNoIndex &&
+          program.names[commands[i].name] == "search_unused_parameters")
+        found.push_back(i);
+    return found;
+  };
+  const program::Program program = ddp_program(settings);
+  const std::size_t main = main_of(program);
+  CHECK(searches(program, autograd_of(program)).empty());
+  REQUIRE(searches(program, main).size() == 2);  // one a step
+  const auto& commands = program.threads[main].commands;
+  for (const std::size_t at : searches(program, main)) {
+    CHECK(std::holds_alternative<program::Launch>(commands[at - 1].action));
+    CHECK(commands[at].line == commands[at - 1].line);  // of the model's own kernels
+    CHECK(commands[at + 1].line != commands[at].line);  // the loss
+  }
+  const program::Program some =
+      ddp_program(with(settings, {"accumulate_steps=2", "ddp.no_sync=true"}));
+  CHECK(searches(some, main_of(some)).size() == 2);  // of two batches each, only where sums follow
+  const program::Program fixed = ddp_program(with(settings, {"ddp.static_graph=true"}));
+  CHECK(searches(fixed, main_of(fixed)).empty());
 }
 
 TEST_CASE(

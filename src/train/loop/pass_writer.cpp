@@ -53,6 +53,7 @@ void PassWriter::write_forward(ThreadWriter& main, std::int64_t batch) {
   } else {
     parts_.launch(main, plan.forward);
   }
+  if (parts_.ddp && sums(batch)) parts_.ddp->search_unused(main);
 }
 
 // A launch, or what ranks that share layers out do instead.

@@ -67,14 +67,16 @@ void ValidationLoop::write_batch(ThreadWriter& main, const LaunchWriter& launch,
   append(main.at(lines.validation_append), place);
 }
 
-// DistributedDataParallel sends its buffers in evaluation, too, and builds its buckets anew where
-// gradients are enabled (torch/nn/parallel/distributed.py, _pre_forward).
+// DistributedDataParallel sends its buffers in evaluation, too, and builds its buckets anew and
+// searches for unused parameters where gradients are enabled (torch/nn/parallel/distributed.py,
+// _pre_forward and _post_forward).
 void ValidationLoop::write_forward(ThreadWriter& main, const LaunchWriter& launch,
                                    const Plan& plan) {
   if (parts_.ddp && parts_.settings.validation.no_grad) parts_.ddp->broadcast_buffers(main);
   if (parts_.ddp && !parts_.settings.validation.no_grad) parts_.ddp->before_forward(main);
   main.in(Phase::kForward);
   launch(main, plan.forward);
+  if (parts_.ddp && !parts_.settings.validation.no_grad) parts_.ddp->search_unused(main);
   main.in(Phase::kNone);
 }
 

@@ -240,6 +240,10 @@ void Ddp::rebuild(ThreadWriter& main) {
   allocate(main);
 }
 
+void Ddp::search_unused(ThreadWriter& main) {
+  if (find_unused_) main.add(program::FrameworkCall{}, "search_unused_parameters");
+}
+
 // ---- Backward ----------------------------------------------------------------------------------
 
 // A linear layer's backward is one node of autograd's graph: its kernels are all launched before
@@ -309,7 +313,6 @@ void Ddp::begin_backward(ThreadWriter& autograd, const std::vector<PlannedLaunch
   missing_.clear();
   for (const std::vector<std::size_t>& bucket : assignment_) missing_.push_back(bucket.size());
   if (!find_unused_) return;
-  autograd.add(program::FrameworkCall{}, "search_unused_parameters");
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (!comes[i]) --missing_[bucket_of_[i]];
   launch_ready_buckets(autograd);

@@ -58,6 +58,10 @@ class Ddp {
   void rebuild_buckets(ThreadWriter& main);
   // A batch norm's moments.
   void broadcast_buffers(ThreadWriter& main);
+  // With find_unused_parameters: the graph is walked back from what the model returned, on the
+  // thread that called it, before backward begins (distributed.py, _post_forward; reducer.cpp,
+  // prepare_for_backward). What it does not reach is marked as ready by the first hook.
+  void search_unused(ThreadWriter& main);
 
   // Around a backward that sums its gradients: before the first of these launches, after each, by
   // its place among them, and after the last.

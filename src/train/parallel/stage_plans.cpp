@@ -194,6 +194,7 @@ void StagePlans::backward(const StageThreads& threads, const LaunchWriter& launc
     allocate_where_written(parts_.program, {buffers_.gradients.begin(), buffers_.gradients.end()},
                            launches);
   main.add(program::BeginMark{}, mark);
+  if (ddp && i + 1 == count()) ddp->search_unused(main);
   main.add(program::Push{to_do, 0});
   autograd.at(parts_.lines.forward).in(Phase::kBackward).add(program::Pop{to_do});
   if (ddp && i + 1 == count()) {
