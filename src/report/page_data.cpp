@@ -11,6 +11,7 @@
 #include "report/page.h"
 #include "report/strings.h"
 #include "report/words.h"
+#include "trace/cause_words.h"
 
 namespace trainscope::report {
 namespace {
@@ -70,6 +71,14 @@ struct Tables {
   StringTable strings;
   DetailTable details;
 };
+
+// Into the page's causes: behind those of the enumeration, what else is told of some spans.
+constexpr std::int64_t kQueueRoomNumber = static_cast<std::int64_t>(trace::Cause::kPeer) + 1;
+
+std::int64_t cause_number(const Span& span) {
+  return trace::cause_of(span) == trace::kQueueRoom ? kQueueRoomNumber
+                                                    : static_cast<std::int64_t>(span.cause);
+}
 
 // The span that let each span begin: its cause, else the call that launched it.
 std::vector<SpanId> waited_for(const trace::Trace& trace, std::uint32_t count) {
@@ -162,7 +171,7 @@ class RunWriter {
       category.add(static_cast<std::int64_t>(bar.category));
       name.add(folded ? 0 : tables_.strings.add(trace_.name(span)));
       label.add(folded ? 0 : label_of(span));
-      cause.add(folded ? 0 : static_cast<std::int64_t>(span.cause));
+      cause.add(folded ? 0 : cause_number(span));
       line.add(folded ? 0 : span.line);
       detail.add(folded ? 0 : detail_of(span));
       from.add(folded ? 0 : distance_to_cause(bar.first));
@@ -253,7 +262,8 @@ std::string causes_json(const Speech& speech) {
   for (int i = 0; i <= static_cast<int>(trace::Cause::kPeer); ++i)
     out += fmt::format("{}{}", i > 0 ? "," : "",
                        json_text(sentence_of(static_cast<trace::Cause>(i), speech)));
-  return out + "]";
+  const std::string queue = told(speech, "waited for {}", speech.say(trace::kQueueRoom));
+  return out + "," + json_text(queue) + "]";
 }
 
 // The words that the page's scripts say, where its language has them: {"english": "words"}.

@@ -78,6 +78,7 @@ void Host::on_thread(Nanos now, std::uint32_t thread) {
   while (state.next < commands.size()) {
     if (state.stage == 0) {
       state.begun = now;
+      state.span_before = state.last_span;
       state.stage = 1;
     }
     if (!run(now, thread, commands[state.next])) return;

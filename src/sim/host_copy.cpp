@@ -70,6 +70,7 @@ bool Host::read_scalar(Nanos now, std::uint32_t thread, const program::Command& 
     state.scalar_read = true;
     state.stage = 1;
     state.begun = now;
+    state.span_before = state.last_span;
     state.waits_since = -1;
   }
   if (!synchronise(now, thread, command)) return false;

@@ -23,7 +23,10 @@ trace::SpanId Host::host_span(std::uint32_t thread, const program::Command& comm
   span.lane = recorder_.thread_lane(thread);
   span.category = category;
   span.cause = state.slowed ? trace::Cause::kCore : trace::Cause::kProgram;
-  span.cause_span = state.last_span;
+  // An operator has spans inside it, as the wait of a copy: it began behind none of these.
+  const bool is_inside =
+      state.last_span != trace::kNone && recorder_.trace().spans()[state.last_span].end() > start;
+  span.cause_span = is_inside ? state.span_before : state.last_span;
   span.line = command.line;
   state.slowed = false;
   return state.last_span = add_span(thread, span);

@@ -53,6 +53,7 @@ struct ThreadState {
   trace::SpanId producer = trace::kNone;  // of the item taken last
   trace::SpanId giver = trace::kNone;     // the same, until the next span of the thread
   trace::SpanId last_span = trace::kNone;
+  trace::SpanId span_before = trace::kNone;  // the last one when the command began
   std::vector<Mark> marks;
   OpId first_recorded = kNoOp;  // that a recorded call has enqueued
   std::vector<OpId> awaited;    // by such a call, as that was when its wait began

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "trace/cause_words.h"
 #include "trace/chrome_details.h"
 #include "trace/chrome_text.h"
 
@@ -154,6 +155,7 @@ void Collector::read_own(const Event& event, Span& span) {
   collected_.numbers.push_back(integer_or(own.span, -1));
   read_word(own.category, Category::kOther, span.category);
   read_word(own.cause, Cause::kPeer, span.cause);
+  if (inner(own.cause) == kQueueRoom) span.cause = Cause::kRoom;
   const std::int64_t cause = integer_or(own.cause_span, kNone);
   span.cause_span = cause >= 0 && cause < kNone ? static_cast<SpanId>(cause) : kNone;
   const std::int64_t line = integer_or(own.line, 0);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "trace/cause_words.h"
 #include "trace/chrome_details.h"
 #include "trace/chrome_event.h"
 #include "trace/chrome_header.h"
@@ -295,7 +296,7 @@ void Writer::write_own_args(ArgList& args, SpanId id, const std::string& name,
   if (span.line != 0) args.number("Trainscope line", std::int64_t{span.line});
   if (span.category != plain_category(shown.kind, shown.facts))
     args.text("Trainscope category", name_of(span.category));
-  if (span.cause != Cause::kNothing) args.text("Trainscope cause", name_of(span.cause));
+  if (span.cause != Cause::kNothing) args.text("Trainscope cause", cause_of(span));
   if (span.cause_span != kNone) args.number("Trainscope cause span", std::int64_t{span.cause_span});
   const std::string& own_name = trace_.name(span);
   if (!is_utf8(own_name))

@@ -215,6 +215,25 @@ TEST_CASE("a bar leads back to the bar that it waited for") {
   CHECK(data["causes"][row["k"][0].get<std::size_t>()] == "waited for an event of another stream");
 }
 
+TEST_CASE("a launch that is held waited for its queue, a kernel for room on the SMs") {
+  auto trace = test::empty_trace();
+  const auto stream = test::add_stream(*trace, "one");
+  trace::Span span;
+  span.name = trace->intern("one");
+  span.duration = 5;
+  span.lane = stream;
+  span.cause = trace::Cause::kRoom;
+  trace->add_span(span);
+  span.start = 5;
+  span.category = trace::Category::kHeld;
+  trace->add_span(span);
+  const analysis::Run run = test::run_of("A", trace);
+  const json data = data_of(report_of({&run}));
+  const json& row = data["runs"][0]["lanes"][0]["rows"][0];
+  CHECK(data["causes"][row["k"][0].get<std::size_t>()] == "waited for room on the SMs");
+  CHECK(data["causes"][row["k"][1].get<std::size_t>()] == "waited for room in the launch queue");
+}
+
 TEST_CASE("too many spans are folded with their counts, and the page says so") {
   const analysis::Run run = test::run_of("A", test::kernels(5000));
   report::ReportInput input;

@@ -8,6 +8,7 @@
 #include "machine/machine.h"
 #include "sim/simulation.h"
 #include "support/random_program.h"
+#include "trace/cause_words.h"
 #include "trace/trace.h"
 
 using namespace trainscope;
@@ -109,6 +110,23 @@ TEST_CASE("nothing begins before its cause, and device work not before its call"
   }
   CHECK(causes > kPrograms);
   CHECK(works > kPrograms);
+}
+
+TEST_CASE("what a host thread's span began after is over by then, what it waited for by its end") {
+  int waits = 0, others = 0;
+  for (int seed = 0; seed < kPrograms; ++seed) {
+    const auto run = simulate(seed);
+    const auto& spans = run->trace.spans();
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+      if (trace::is_gpu_work(spans[i].category) || spans[i].cause_span == trace::kNone) continue;
+      INFO("seed " << seed << " span " << i);
+      const bool awaited = trace::is_awaited(run->trace, spans[i]);
+      REQUIRE(spans[spans[i].cause_span].end() <= (awaited ? spans[i].end() : spans[i].start));
+      ++(awaited ? waits : others);
+    }
+  }
+  CHECK(waits > kPrograms / 10);
+  CHECK(others > kPrograms / 10);
 }
 
 TEST_CASE("no link carries more bytes than it can, over any transfer") {

@@ -289,6 +289,25 @@ TEST_CASE("lanes scrolled out of sight are placed but get no bars") {
   CHECK(layout.bars.size() == 2);
 }
 
+TEST_CASE("the arrow to a wait stands where the wait ends, and none runs back in time") {
+  Trace trace = empty_trace();
+  const LaneId host = add_lane(trace, "host"), stream = add_lane(trace, "stream 7");
+  const SpanId kernel = add_span(trace, stream, 20, 60);
+  const SpanId held = add_span(trace, host, 10, 80, Category::kHeld);
+  Span wait = trace.spans()[held];
+  wait.cause = Cause::kDevice;
+  wait.cause_span = kernel;
+  const SpanId waits = trace.add_span(wait);
+  LayoutRequest request = request_of(0, 1000);
+  request.links = links_of(trace, waits);
+  const TimelineLayout layout = laid_out(trace, request);
+  REQUIRE(layout.arrows.size() == 1);
+  CHECK(layout.arrows[0].is_cause);
+  CHECK(!layout.arrows[0].of_path);
+  CHECK(layout.arrows[0].x0 == Approx(80));  // where the kernel ends
+  CHECK(layout.arrows[0].x1 == Approx(90));
+}
+
 TEST_CASE("the arrows of a span go to its launch, its cause and what waited for it") {
   Trace trace = empty_trace();
   const LaneId host = add_lane(trace, "host"), stream = add_lane(trace, "stream 7");

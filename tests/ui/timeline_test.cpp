@@ -238,4 +238,9 @@ TEST_CASE("a hover card tells of a copy its size, bandwidth and cause") {
   CHECK(rows["memory"] == "Pageable to Device");
   CHECK(rows["began after"] == "the staging copy");
   CHECK(rows["listing"] == "line 5");
+  span.category = Category::kHeld;
+  rows.clear();
+  for (const auto& [key, value] : describe_span(trace, trace.add_span(span))) rows[key] = value;
+  CHECK(rows["waited for"] == "the staging copy");
+  CHECK(!rows.contains("began after"));
 }

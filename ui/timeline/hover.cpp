@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "trace/cause_words.h"
 #include "ui/timeline/canvas.h"
 
 namespace trainscope::ui {
@@ -65,10 +66,10 @@ struct AddDetail {
 
 void add_cause(Rows& rows, const Trace& trace, const Span& span) {
   if (span.cause == trace::Cause::kNothing) return;
-  std::string words(trace::name_of(span.cause));
+  std::string words(trace::cause_of(span));
   if (span.cause_span != trace::kNone && span.cause_span < trace.spans().size())
     words += fmt::format(" ({})", bar_label(trace, trace.spans()[span.cause_span]));
-  rows.emplace_back("began after", words);
+  rows.emplace_back(std::string(trace::relation_to_cause(trace, span)), words);
 }
 
 void card_row(const Theme& theme, const std::string& key, const std::string& value) {

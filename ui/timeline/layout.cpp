@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "program/marks.h"
+#include "trace/cause_words.h"
 #include "ui/timeline/near.h"
 #include "ui/timeline/place.h"
 
@@ -210,7 +211,7 @@ class Builder {
       arrow.from = link.from;
       arrow.to = link.to;
       arrow.is_cause = link.is_cause;
-      arrow.of_path = link.passed.has_value();
+      arrow.of_path = link.left.has_value();
       arrow.from_lane = link.from_lane;
       arrow.to_lane = link.to_lane;
       layout_.arrows.push_back(arrow);
@@ -400,11 +401,26 @@ bool Chain::runs_on(trace::LaneId lane) const {
   return std::ranges::find(lanes, lane) != lanes.end();
 }
 
+namespace {
+
+// When a wait for another span was over: the thread went on then. None where it was no wait, or
+// was for what had been before it began.
+std::optional<Nanos> when_awaited(const Trace& trace, SpanId id) {
+  const Span& span = trace.spans()[id];
+  if (!trace::is_awaited(trace, span)) return std::nullopt;
+  const Nanos given = trace.spans()[span.cause_span].end();
+  if (given <= span.start) return std::nullopt;
+  return span.end();
+}
+
+}  // namespace
+
 std::vector<Link> links_of(const Trace& trace, SpanId span) {
   std::vector<Link> links;
   if (span >= trace.spans().size()) return links;
   const SpanId cause = trace.spans()[span].cause_span;
-  if (cause != trace::kNone && cause < trace.spans().size()) links.push_back({cause, span, true});
+  if (cause != trace::kNone && cause < trace.spans().size())
+    links.push_back({cause, span, true, when_awaited(trace, span)});
   for (std::uint32_t i = 0, n = trace.flows().size(); i < n; ++i) {
     const trace::Flow& flow = trace.flows()[i];
     if (flow.from != span && flow.to != span) continue;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "trace/cause_words.h"
 #include "ui/panels/window/controls.h"
 
 namespace trainscope::ui {
@@ -104,7 +105,8 @@ void draw_cause(const PanelContext& context, const Chosen& chosen) {
   if (span.cause == trace::Cause::kNothing) return;
   const trace::Trace& trace = *chosen.view->trace;
   const bool linked = span.cause_span != trace::kNone && span.cause_span < trace.spans().size();
-  std::string words = "began after " + std::string(trace::name_of(span.cause));
+  std::string words = std::string(trace::relation_to_cause(trace, span)) + ' ';
+  words += trace::cause_of(span);
   if (linked) words += ": " + name_and_lane(trace, span.cause_span);
   if (draw_link(context.theme, "cause", words, context.theme.copy_text, linked))
     select(context, chosen, span.cause_span);
