@@ -73,8 +73,12 @@ std::string missing_span(const Focus& focus, const analysis::Run& run, const std
   const std::string line = focus.code.empty() ? std::to_string(focus.line) : focus.code;
   const std::string of_line =
       focus.code.empty() && focus.line == 0 ? "" : " that the line " + line + " causes";
-  return fmt::format("no span \"{}\" number {} in lane \"{}\" of {} on {}{}; there are {}, from 0",
-                     focus.span, focus.nth, focus.lane, focus.run, where, of_line, found);
+  const std::string_view which = focus.which == WhichSpans::kLaunched  ? ", as soon as launched"
+                                 : focus.which == WhichSpans::kExposed ? ", beside no kernels"
+                                                                       : "";
+  return fmt::format(
+      "no span \"{}\" number {} in lane \"{}\" of {} on {}{}{}; there are {}, from 0", focus.span,
+      focus.nth, focus.lane, focus.run, where, of_line, which, found);
 }
 
 }  // namespace trainscope::scenario

@@ -20,12 +20,17 @@ namespace trainscope::scenario {
 // What a lesson may call panels, to point at them and to hide them: "copy-path".
 const std::vector<std::string>& panel_names();
 
+// Which of the spans that are called alike: all; those that began as soon as they were launched; or
+// those for most of whose time their GPU computed nothing.
+enum class WhichSpans { kAll, kLaunched, kExposed };
+
 // Where to look: a span of one side's timeline (by its name, by the line of the listing that caused
 // it, or by both), or a panel, a knob, a line of the listing.
 struct Focus {
   std::string run;   // "A" or "B"; empty: no span is meant
   std::string lane;  // a lane's name
   std::string span;  // a span's name
+  WhichSpans which = WhichSpans::kAll;
   int nth = 0;
   double pad = 0.2;  // of the span's length, left and right
   std::string panel;

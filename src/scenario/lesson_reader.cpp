@@ -31,12 +31,15 @@ Enum read_word(const Fields& fields, std::string_view key,
 
 Focus read_focus(const toml::table& table, const std::string& file) {
   const Fields fields(table, file, "a focus");
-  fields.only({"run", "lane", "span", "nth", "pad", "panel", "knob", "line"});
+  fields.only({"run", "lane", "span", "which", "nth", "pad", "panel", "knob", "line"});
   Focus focus;
   focus.place = fields.place();
   focus.run = fields.text_or("run", "");
   focus.lane = fields.text_or("lane", "");
   focus.span = fields.text_or("span", "");
+  if (fields.find("which"))
+    focus.which = read_word<WhichSpans>(
+        fields, "which", {{"launched", WhichSpans::kLaunched}, {"exposed", WhichSpans::kExposed}});
   focus.nth = static_cast<int>(fields.whole("nth").value_or(0));
   focus.pad = fields.number("pad").value_or(focus.pad);
   if (!(focus.pad >= 0) || !std::isfinite(focus.pad))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace trainscope::scenario {
@@ -147,6 +148,58 @@ std::optional<int> line_of(const Focus& focus, const analysis::Run& run) {
   return lines.front();
 }
 
+namespace {
+
+// When a rank's GPU computes: by start, none beside another.
+using Times = std::vector<std::pair<Nanos, Nanos>>;
+
+Times joined(Times times) {
+  std::ranges::sort(times);
+  Times joined;
+  for (const auto& [start, end] : times)
+    if (!joined.empty() && start <= joined.back().second)
+      joined.back().second = std::max(joined.back().second, end);
+    else
+      joined.emplace_back(start, end);
+  return joined;
+}
+
+std::map<std::int32_t, Times> kernel_times_by_rank(const trace::Trace& trace) {
+  std::map<std::int32_t, Times> times;
+  for (trace::SpanId id = 0, n = trace.spans().size(); id < n; ++id) {
+    const trace::Span& span = trace.spans()[id];
+    const trace::Lane& lane = trace.lanes()[span.lane];
+    if (lane.kind == trace::LaneKind::kStream && trace::is_kernel(span.category))
+      times[lane.rank].emplace_back(span.start, span.end());
+  }
+  for (auto& [rank, of_rank] : times) of_rank = joined(std::move(of_rank));
+  return times;
+}
+
+Nanos covered(const trace::Span& span, const Times& times) {
+  Nanos sum = 0;
+  auto time = std::ranges::upper_bound(times, span.start, {}, &Times::value_type::second);
+  for (; time != times.end() && time->first < span.end(); ++time)
+    sum += std::min(time->second, span.end()) - std::max(time->first, span.start);
+  return sum;
+}
+
+void keep_exposed(std::vector<trace::SpanId>& found, const trace::Trace& trace) {
+  const std::map<std::int32_t, Times> kernels = kernel_times_by_rank(trace);
+  std::erase_if(found, [&](trace::SpanId id) {
+    const trace::Span& span = trace.spans()[id];
+    const auto times = kernels.find(trace.lanes()[span.lane].rank);
+    return times != kernels.end() && 2 * covered(span, times->second) > span.duration;
+  });
+}
+
+void keep_launched(std::vector<trace::SpanId>& found, const trace::Trace& trace) {
+  std::erase_if(found,
+                [&](trace::SpanId id) { return trace.spans()[id].cause != trace::Cause::kLaunch; });
+}
+
+}  // namespace
+
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run) {
   const trace::Trace& trace = *run.trace;
   std::vector<trace::SpanId> found;
@@ -158,6 +211,8 @@ std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& r
     if (trace.lanes()[span.lane].name == focus.lane && trace.name(span).starts_with(focus.span))
       found.push_back(id);
   }
+  if (focus.which == WhichSpans::kLaunched) keep_launched(found, trace);
+  if (focus.which == WhichSpans::kExposed) keep_exposed(found, trace);
   // Of GPUs that begin something at once, the first that is shown.
   std::ranges::stable_sort(found, {}, [&](trace::SpanId id) {
     return std::pair(trace.spans()[id].start, trace.spans()[id].lane);

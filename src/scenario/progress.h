@@ -74,7 +74,8 @@ int right_option(const Question& question, const Sides& sides);
 Verdict judge(const Question& question, const Answer& answer, const Sides& sides);
 
 // The spans that a focus means: those of that name (or whose name begins with it) in that lane,
-// caused by that line of the listing where it names one, by start. Empty when there are none.
+// caused by that line of the listing where it names one, and such as it says, by start. Empty when
+// there are none.
 std::vector<trace::SpanId> find_spans(const Focus& focus, const analysis::Run& run);
 
 // The one of them that is shown: the focus's nth, counted from the first of all, but one of a step

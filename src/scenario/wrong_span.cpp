@@ -34,6 +34,10 @@ std::string wrong_span(const Lesson& lesson, const Focus& asked, const analysis:
         run.label, asked.run);
   if (!lane) return lesson.say("The right side, but another lane.");
   if (!caused) return lesson.say("The right lane, but another line of the listing caused it.");
+  if (called && asked.which == WhichSpans::kLaunched)
+    return lesson.say("It did not begin when it was launched: it waited for the work before it.");
+  if (called && asked.which == WhichSpans::kExposed)
+    return lesson.say("The right kind of span, but the GPU computes beside it.");
   const std::string_view kind = before_number(asked.span);
   if (!kind.empty() && name.starts_with(kind))
     return lesson.say("The right lane and the right kind of span, but another one of them.");

@@ -57,6 +57,8 @@ TEST_CASE("a wrong lesson is refused with file, line, column and the nearest rig
   CHECK_THAT(error_of("copy.count = 3", "copy.cuont = 3"),
              contains(".toml:29:14: there is no knob copy.cuont (did you mean copy.count?)"));
   CHECK_THAT(error_of("copy.count = 3", "copy.count = -3"), contains("-3 is out of range"));
+  CHECK_THAT(error_of("span = { run", "span = { which = \"lanched\", run"),
+             contains("did you mean launched?"));
   CHECK_THAT(error_of("\"64 MiB\"", "1000000000000000000"), contains("is out of range"));
   CHECK_THAT(error_of("\"64 MiB\"", "\"64 MiBs\""), contains("is not a size"));
   CHECK_THAT(error_of("title =", "titel ="), contains("has no key titel (did you mean title?)"));
@@ -413,6 +415,53 @@ TEST_CASE(
   const auto first = scenario::shown_span(focus, run);
   REQUIRE(first);
   CHECK(run.trace->spans()[*first].start < measured);
+}
+
+TEST_CASE(
+    "of kernels alike those that began as they were launched are told from those that waited") {
+  const scenario::Lesson lesson = scenario::find_lesson("read-a-trace");
+  const analysis::Run run = analysis::run_config("B", lesson.side("B"));
+  scenario::Focus focus;
+  focus.run = "B";
+  focus.lane = "stream 7";
+  focus.code = "optimizer.step()";
+  const auto all = scenario::find_spans(focus, run);
+  focus.which = scenario::WhichSpans::kLaunched;
+  const auto launched = scenario::find_spans(focus, run);
+  CHECK(launched.size() > all.size() / 2);
+  CHECK(launched.size() < all.size());
+  for (const trace::SpanId id : launched) {
+    const trace::Span& span = run.trace->spans()[id];
+    CHECK(span.cause == trace::Cause::kLaunch);
+    const trace::Span& call = run.trace->spans()[span.cause_span];
+    CHECK(span.start - call.end() < 5 * kMicrosecond);  // its arrow stands upright
+  }
+}
+
+TEST_CASE("of collectives alike those beside which nothing is computed are told from the others") {
+  const scenario::Lesson lesson = scenario::find_lesson("pcie-lanes");
+  const analysis::Run run = analysis::run_config("B", lesson.side("B"));
+  scenario::Focus focus;
+  focus.run = "B";
+  focus.lane = "stream 24, NCCL";
+  focus.span = "ncclDevKernel_AllReduce";
+  const auto all = scenario::find_spans(focus, run);
+  focus.which = scenario::WhichSpans::kExposed;
+  const auto exposed = scenario::find_spans(focus, run);
+  CHECK(exposed.size() < all.size());
+  // Half of its time and more, of each that is meant and of none that is not.
+  for (const trace::SpanId id : all) {
+    const trace::Span& sum = run.trace->spans()[id];
+    Nanos beside = 0;
+    for (trace::SpanId other = 0, n = run.trace->spans().size(); other < n; ++other) {
+      const trace::Span& span = run.trace->spans()[other];
+      if (!trace::is_kernel(span.category) || span.start >= sum.end() || span.end() <= sum.start ||
+          run.trace->lanes()[span.lane].rank != run.trace->lanes()[sum.lane].rank)
+        continue;
+      beside += std::min(span.end(), sum.end()) - std::max(span.start, sum.start);
+    }
+    CHECK((std::ranges::find(exposed, id) != exposed.end()) == (2 * beside <= sum.duration));
+  }
 }
 
 TEST_CASE("of what only the warm-up does, that of a step is shown before that of the setup") {

@@ -43,6 +43,20 @@ TEST_CASE("what is wrong with a span is told in the order of side, lane, line an
         "The right lane and the right line, but another span of it.");
 }
 
+TEST_CASE("of the right kind it is told why another one is meant") {
+  Focus asked;
+  asked.run = "B";
+  asked.lane = "stream 7";
+  asked.span = "gemm";
+  asked.which = WhichSpans::kLaunched;
+  CHECK(told(asked, "B", "stream 7", "gemm") ==
+        "It did not begin when it was launched: it waited for the work before it.");
+  asked.which = WhichSpans::kExposed;
+  CHECK(told(asked, "B", "stream 7", "gemm") ==
+        "The right kind of span, but the GPU computes beside it.");
+  CHECK(told(asked, "B", "stream 7", "relu") == "The right lane, but another kind of span.");
+}
+
 TEST_CASE("of numbered spans the right kind is told from another one") {
   Focus asked;
   asked.run = "B";
