@@ -1,5 +1,6 @@
 #include "ui/app/views/comparison.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
@@ -76,6 +77,29 @@ TEST_CASE("metrics that the lesson names come first") {
   CHECK(comparison.rows[0].metric->name == "time.h2d");
   CHECK(comparison.rows[1].metric->name == "bandwidth.h2d");
   CHECK(comparison.headline.starts_with("B is "));
+}
+
+TEST_CASE("a metric that the lesson names and one side alone has stays, with a dash") {
+  const scenario::Lesson lesson = scenario::find_lesson("small-model-cpu-wins");
+  const analysis::Run a = analysis::run_config("A", lesson.side("A"));
+  const analysis::Run b = analysis::run_config("B", lesson.side("B"));
+  const auto rows = compare_runs(a, b, &lesson).rows;
+  const auto found = [&](const std::vector<CompareRow>& among, const char* name) {
+    return std::ranges::find_if(among,
+                                [&](const CompareRow& row) { return row.metric->name == name; });
+  };
+  for (const char* name : {"launch.calls", "gpu.busy", "gpu.idle", "time.h2d"}) {
+    INFO(name);
+    const auto row = found(rows, name);
+    REQUIRE(row != rows.end());
+    CHECK((row->a == "-") == !analysis::value_of(a.metrics, name));
+    CHECK((row->b == "-") == !analysis::value_of(b.metrics, name));
+    CHECK((row->a == "-") != (row->b == "-"));
+    CHECK(row->ratio.empty());
+  }
+  // Nobody asks for them: what one side alone has says nothing about both.
+  const auto all = compare_runs(a, b, nullptr).rows;
+  CHECK(found(all, "launch.calls") == all.end());
 }
 
 TEST_CASE("without a lesson the time comes first, then what explains the difference") {
@@ -166,6 +190,20 @@ TEST_CASE("a cause too small for a bar is told in the note") {
   CHECK(comparison.waterfall.size() == 3);
   CHECK(comparison.waterfall_note ==
         "the parts sum to the difference, with +1 ns of smaller causes");
+}
+
+TEST_CASE("causes that are seen by themselves and cancel out are not called small") {
+  const Pair pair;
+  using analysis::Part;
+  const double much = 0.1 * report::window_time(pair.a);
+  analysis::Run other = with_more(pair.a, Part::kIdleLaunch, 3 * much);
+  other = with_more(std::move(other), Part::kIdleSync, 2.5 * much);
+  other = with_more(std::move(other), Part::kIdleGap, 2 * much);
+  other = with_more(std::move(other), Part::kIdleData, much);
+  other = with_more(std::move(other), Part::kMemset, -much);
+  const Comparison comparison = compare_runs(pair.a, other, nullptr);
+  CHECK(comparison.waterfall.size() == 5);
+  CHECK(comparison.waterfall_note == "the parts sum to the difference; 2 more causes cancel out");
 }
 
 TEST_CASE("events follow one another through a trace, forth and back") {

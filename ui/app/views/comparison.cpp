@@ -112,6 +112,16 @@ CompareRow row_of(const Metric& metric, const Run& run_a, double a, const Run& r
   return row;
 }
 
+// Of a metric that one side alone has: where there is no GPU, nothing is launched.
+CompareRow row_of_one(const Metric& metric, const Run& run_a, std::optional<double> a,
+                      const Run& run_b, std::optional<double> b) {
+  CompareRow row;
+  row.metric = &metric;
+  row.a = a ? report::shown(run_a, metric, *a) : "-";
+  row.b = b ? report::shown(run_b, metric, *b) : "-";
+  return row;
+}
+
 WaterfallBar total_bar(const char* name, double time) {
   WaterfallBar bar;
   bar.name = name;
@@ -147,9 +157,12 @@ report::SummingTimes printed(const report::Comparison& times) {
 }
 
 // What the note says of causes that have no bar; those of less than the bars' last digit by
-// themselves.
-std::string rest_words(const report::Comparison& times, double at, double rest) {
+// themselves. `seen`: of them, how many an eye could see, were they not to cancel out.
+std::string rest_words(const report::Comparison& times, double at, double rest, std::size_t seen) {
   const std::string time = printed(times).step(at, at + rest);
+  if (seen > 0)
+    return fmt::format("; {} more causes cancel out{}{}", seen, time.empty() ? "" : ", but for ",
+                       time);
   return ", with " + (time.empty() ? signed_time(rest) : time) + " of smaller causes";
 }
 
@@ -159,11 +172,13 @@ void add_changes(Comparison& comparison, const report::Comparison& times) {
   const std::vector<analysis::Change>& changes = times.changes;
   auto& bars = comparison.waterfall;
   double at = times.time_a, rest = 0;
+  std::size_t seen = 0;  // of those without a bar
   const double larger = std::max(times.time_a, times.time_b);
   const std::size_t shown = changes_shown(changes, larger);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (i >= shown) {
       rest += changes[i].nanos;
+      if (std::abs(changes[i].nanos) >= kLeastChange * larger) ++seen;
       continue;
     }
     add_change(bars, std::string(analysis::name_of(changes[i])), changes[i].part, at,
@@ -172,7 +187,7 @@ void add_changes(Comparison& comparison, const report::Comparison& times) {
   }
   comparison.waterfall_note = "the parts sum to the difference";
   if (shown < changes.size() && std::abs(rest) < kLeastChange * larger)
-    comparison.waterfall_note += rest_words(times, at, rest);
+    comparison.waterfall_note += rest_words(times, at, rest, seen);
   else if (shown < changes.size())
     add_change(bars, fmt::format("{} more causes", changes.size() - shown), changes[shown].part, at,
                rest);
@@ -231,9 +246,15 @@ Comparison compare_runs(const Run& a, const Run& b, const scenario::Lesson* less
   for (const Metric* metric : in_order_of_interest(by_lesson)) {
     const auto value_a = analysis::value_of(a.metrics, metric->name);
     const auto value_b = analysis::value_of(b.metrics, metric->name);
-    if (!value_a || !value_b || (*value_a == 0 && *value_b == 0)) continue;
-    comparison.rows.push_back(row_of(*metric, a, *value_a, b, *value_b));
-    if (is_among(by_lesson, metric)) named = comparison.rows.size();
+    const bool by_name = is_among(by_lesson, metric);
+    if (!value_a && !value_b) continue;
+    if (value_a && value_b) {
+      if (*value_a == 0 && *value_b == 0) continue;
+      comparison.rows.push_back(row_of(*metric, a, *value_a, b, *value_b));
+    } else if (by_name) {
+      comparison.rows.push_back(row_of_one(*metric, a, value_a, b, value_b));
+    }
+    if (by_name) named = comparison.rows.size();
   }
   put_what_explains_first(comparison.rows, named, a, b);
   if (report::has_whole_times(a, b))
