@@ -56,6 +56,14 @@ std::string collective_label(const CollectiveDetail& one) {
   return label;
 }
 
+// "conv 3x3" of "conv fprop 3x3, 64 to 64: tensorop_16 nhwc 256x64"; empty for other names.
+std::string convolution_label(std::string_view name) {
+  constexpr std::string_view kConv = "conv ";
+  const auto way = name.find(' ', kConv.size()), end = name.find(',');
+  if (!name.starts_with(kConv) || way == name.npos || end == name.npos || end < way) return "";
+  return "conv" + std::string(name.substr(way, end - way));
+}
+
 }  // namespace
 
 std::string bar_label(const Trace& trace, const Span& span) {
@@ -76,6 +84,7 @@ std::string brief_label(const Trace& trace, const Span& span) {
   if (span.category == Category::kHeld) return name.substr(0, name.find_first_of(" :"));
   if (span.category == Category::kCollective && name != trace.name(span))
     return name.substr(0, name.find(','));
+  if (std::string label = convolution_label(name); !label.empty()) return label;
   constexpr std::string_view kCuda = "cuda";
   if (is_api_name(name) && name.starts_with(kCuda)) return name.substr(kCuda.size());
   return functor_name(name);

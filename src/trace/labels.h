@@ -13,8 +13,8 @@ namespace trainscope::trace {
 std::string bar_label(const Trace& trace, const Span& span);
 
 // What is left of that in still less room: "waits" of "waits for the stream", "MemcpyAsync" of
-// "cudaMemcpyAsync", "all-reduce" of what is said of one, what a kernel does of the name of a
-// template; empty where nothing may be left out.
+// "cudaMemcpyAsync", "all-reduce" of what is said of one, "conv 3x3" of a convolution, what a
+// kernel of a template does; empty where nothing may be left out.
 std::string brief_label(const Trace& trace, const Span& span);
 
 // A wait that goes on after the trace's end: what of it is in the trace is a beginning.

@@ -55,3 +55,17 @@ TEST_CASE("calls of the runtime and the driver are told from operators that begi
     CHECK(held(own) == own);
   }
 }
+
+TEST_CASE("where there is little room, a convolution is called by its size") {
+  const auto brief = [](const char* name) {
+    Trace trace{Origin{}};
+    Span span;
+    span.lane = trace.add_lane(Lane{});
+    span.category = Category::kForward;
+    span.name = trace.intern(name);
+    return brief_label(trace, trace.spans()[trace.add_span(span)]);
+  };
+  CHECK(brief("conv fprop 3x3, 64 to 64: tensorop_16 nhwc 256x64") == "conv 3x3");
+  CHECK(brief("conv wgrad 1x1, 64 to 256: simt_fp32 nchw 128x32") == "conv 1x1");
+  CHECK(brief("conv 1") == "");
+}

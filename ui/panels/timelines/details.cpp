@@ -61,6 +61,15 @@ std::pair<std::string, std::string> broken(ImFont* font, float size, const std::
   return {words.substr(0, at), words.substr(at + 1)};
 }
 
+// In as many lines as it takes, at most two: the end of a kernel's name says how it computes.
+void draw_name(const Theme& theme, const std::string& name, float width) {
+  const auto [first, rest] = broken(theme.font.text, theme.size.small, name, width);
+  text(theme.font.text, theme.size.small, theme.text, first);
+  if (rest.empty()) return;
+  text(theme.font.text, theme.size.small, theme.text,
+       shortened(theme.font.text, theme.size.small, rest, width));
+}
+
 // Words in as many lines as they take, at most two; pressed, they select another span.
 bool draw_link(const Theme& theme, const char* id, const std::string& words, Color color,
                bool enabled) {
@@ -197,8 +206,7 @@ void draw_details(const PanelContext& context, bool tall) {
     ImGui::Dummy({0, theme.px(3)});
     draw_rows(context, chosen);
   } else {
-    text(theme.font.text, theme.size.small, theme.text,
-         shortened(theme.font.text, theme.size.small, trace.name(*chosen.span), width));
+    draw_name(theme, trace.name(*chosen.span), width);
     text(theme.font.mono, theme.size.label, theme.muted,
          shortened(theme.font.mono, theme.size.label, figures_of(trace, *chosen.span), width));
   }
