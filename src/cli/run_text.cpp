@@ -239,7 +239,7 @@ void print_waterfall(const Run& a, const Run& b) {
   TextTable table({Align::kLeft, Align::kRight});
   table.add({"  " + a.label, sum.from});
   for (const report::PrintedStep& step : sum.steps)
-    table.add({"  " + std::string(analysis::name_of(step.change)), step.time});
+    table.add({"  " + std::string(report::name_of(step)), step.time});
   table.add({"  " + b.label, sum.to});
   std::cout << table.text();
 }

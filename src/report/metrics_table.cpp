@@ -201,9 +201,8 @@ std::string waterfall_html(const std::vector<RunView>& views, const Comparison& 
   std::vector<Step> steps = {
       {side_mark(views, 0), speech.number(sum.from), "total", 0, comparison.time_a}};
   for (const PrintedStep& step : sum.steps)
-    steps.push_back({html_text(speech.say(analysis::name_of(step.change))),
-                     speech.number(typeset(step.time)), part_class(step.change.part), step.from,
-                     step.to});
+    steps.push_back({html_text(speech.say(name_of(step))), speech.number(typeset(step.time)),
+                     part_class(step.change.part), step.from, step.to});
   steps.push_back({side_mark(views, 1), speech.number(sum.to), "total open", 0, comparison.time_b});
   return steps_html(steps);
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace trainscope::report {
@@ -58,17 +57,25 @@ std::string SummingTimes::step(double from, double to) const {
   return (change > 0 ? "+" : "") + text_of(change);
 }
 
+std::string_view name_of(const PrintedStep& step) {
+  return step.together ? "smaller causes" : analysis::name_of(step.change);
+}
+
 PrintedSum printed_sum(double from, double to, const std::vector<analysis::Change>& changes) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const analysis::Change& change : changes)
-    if (std::abs(change.nanos) >= 1) least = std::min(least, std::abs(change.nanos));
-  const SummingTimes times(std::max(from, to), least);
+  const double longer = std::max(from, to), least = kLeastPart * longer;
+  const SummingTimes times(longer, least);
   PrintedSum sum{times.at(from), times.at(to), {}};
+  const auto alone = static_cast<std::size_t>(
+      std::ranges::find_if(
+          changes, [&](const analysis::Change& change) { return std::abs(change.nanos) < least; }) -
+      changes.begin());
   double at = from;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const double next = i + 1 < changes.size() ? at + changes[i].nanos : to;
+    const bool together = i == alone;
+    const double next = together || i + 1 == changes.size() ? to : at + changes[i].nanos;
     std::string time = times.step(at, next);
-    if (!time.empty()) sum.steps.push_back({changes[i], at, next, std::move(time)});
+    if (!time.empty()) sum.steps.push_back({changes[i], together, at, next, std::move(time)});
+    if (together) break;
     at = next;
   }
   return sum;

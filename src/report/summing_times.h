@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/causes/partition.h"
@@ -35,17 +36,22 @@ class SummingTimes {
 };
 
 // A waterfall as it is printed: from a time, by changes, to another one.
+inline constexpr double kLeastPart = 0.001;  // of the longer time: what is less is told together
 struct PrintedStep {
-  analysis::Change change;
+  analysis::Change change;  // of several that are told together, the largest
+  bool together = false;
   double from = 0;  // nanoseconds
   double to = 0;
   std::string time;
 };
 struct PrintedSum {
   std::string from, to;
-  std::vector<PrintedStep> steps;  // but those of less than a nanosecond
+  std::vector<PrintedStep> steps;  // but what is less than is printed
 };
-// With `from` the changes sum to `to`.
+// "kernels", or "smaller causes".
+std::string_view name_of(const PrintedStep& step);
+
+// With `from` the changes, largest first, sum to `to`.
 PrintedSum printed_sum(double from, double to, const std::vector<analysis::Change>& changes);
 
 }  // namespace trainscope::report

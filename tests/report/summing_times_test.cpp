@@ -41,12 +41,26 @@ TEST_CASE("times that add up are printed in one unit and sum to the last digit")
   sums(sum);
 }
 
-TEST_CASE("a part of nanoseconds is printed, and all beside it as exactly") {
+TEST_CASE("a part of nanoseconds makes no time beside it longer to read") {
   const report::PrintedSum sum = report::printed_sum(
       20e6, 21e6 + 3, {{analysis::Part::kCompute, 1e6}, {analysis::Part::kMemset, 3}});
-  CHECK(sum.to == "21.000003 ms");
+  CHECK(sum.from == "20.00 ms");
+  CHECK(sum.to == "21.00 ms");
+  REQUIRE(sum.steps.size() == 1);
+  CHECK(sum.steps[0].time == "+1.00 ms");
+  sums(sum);
+}
+
+TEST_CASE("parts of less than a thousandth are told together") {
+  const report::PrintedSum sum = report::printed_sum(20e6, 21.03e6,
+                                                     {{analysis::Part::kCompute, 1e6},
+                                                      {analysis::Part::kMemset, 18'000},
+                                                      {analysis::Part::kIdleGap, 12'000}});
   REQUIRE(sum.steps.size() == 2);
-  CHECK(sum.steps[1].time == "+0.000003 ms");
+  CHECK(report::name_of(sum.steps[0]) == "kernels");
+  CHECK(report::name_of(sum.steps[1]) == "smaller causes");
+  CHECK(sum.steps[1].time == "+0.03 ms");
+  CHECK(sum.steps[1].to == 21.03e6);
   sums(sum);
 }
 
