@@ -1,5 +1,7 @@
 #include "scenario/goal_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -96,7 +98,8 @@ class Teller {
     if (part.kind != Kind::kApply || std::ranges::count(kComparisons, part.name) == 0)
       return std::nullopt;
     const Node &left = *part.arguments[0], &right = *part.arguments[1];
-    if (part.name == "==" && are_alike(left, right)) return of_both(left, right);
+    if ((part.name == "==" || part.name == "!=") && are_alike(left, right))
+      return of_both(part.name == "==", left, right);
     for (const auto tell : {&Teller::of_ratio, &Teller::of_difference, &Teller::of_value})
       if (auto words = (this->*tell)(part.name, left, right)) return words;
     return std::nullopt;
@@ -114,7 +117,10 @@ class Teller {
   std::string name_of(const Node& leaf) const {
     if (leaf.kind == Kind::kKnob) return "`" + leaf.name + "`";
     const std::size_t rank = leaf.name.find('@');
-    const std::string label = speech_.say(leaf.asked.metric->label);
+    const std::string shown = leaf.asked.metric->label;
+    std::string label = speech_.say(shown);
+    // The window's own words are English whatever the lesson's language.
+    if (label != shown) label = told(speech_, "{} (in the window *{}*)", label, shown);
     return rank == leaf.name.npos ? label : label + leaf.name.substr(rank);
   }
   std::string name_of(const Term& term) const {
@@ -131,6 +137,11 @@ class Teller {
     return speech_.number(digits ? format_factor(quantity.value) : show(quantity));
   }
 
+  // As the lesson writes it: 0.975 is no 0.97.
+  static std::string digits(double value) {
+    return std::abs(value) < 1 ? fmt::format("{:.6g}", value) : format_factor(value);
+  }
+
   // "at least 96 %"; "just under 96 %" of a value that only looks as if it were there.
   std::string asked(std::string_view symbol, const std::string& value) const {
     const char* words = symbol == ">="   ? "at least {}"
@@ -141,10 +152,11 @@ class Teller {
                                          : "{}";
     return told(speech_, words, value);
   }
+  // `written`: the target with all of its digits.
   std::string reached(double value, double target, const std::string& shown,
-                      const std::string& shown_target) const {
+                      const std::string& shown_target, const std::string& written) const {
     if (without_zeros(shown) != without_zeros(shown_target) || value == target) return shown;
-    return told(speech_, value < target ? "just under {}" : "just over {}", shown_target);
+    return told(speech_, value < target ? "just under {}" : "just over {}", written);
   }
 
   std::string line(const std::string& name, std::string_view side, const std::string& has,
@@ -157,9 +169,11 @@ class Teller {
     return line(name_of(leaf), leaf.side, show(value), show(Quantity{on ? 1.0 : 0.0, value.unit}));
   }
 
-  Words of_both(const Node& left, const Node& right) const {
-    return told(speech_, "{}: {} in {}, {} in {}, asked for: the same on both sides", name_of(left),
-                setting(left), left.side, setting(right), right.side);
+  Words of_both(bool alike, const Node& left, const Node& right) const {
+    return told(speech_,
+                alike ? "{}: {} in {}, {} in {}, asked for: the same on both sides"
+                      : "{}: {} in {}, {} in {}, asked for: not the same on both sides",
+                name_of(left), setting(left), left.side, setting(right), right.side);
   }
   // Of a knob, which may be a word.
   std::string setting(const Node& leaf) const {
@@ -195,13 +209,14 @@ class Teller {
     return over.side() == under.side() && wanted <= 1;
   }
   std::string share(double value) const { return speech_.number(format_value(value, "%")); }
-  std::string factor(double value) const { return speech_.number(format_factor(value)); }
+  std::string factor(double value) const { return speech_.number(digits(value)); }
 
   std::string times(const Term& over, const Term& under, double ratio, double wanted) const {
     const bool of_side = is_share(over, under, wanted);
     const std::string shown = of_side ? share(ratio) : speech_.number(format_ratio(ratio));
     const std::string target = of_side ? share(wanted) : speech_.number(format_ratio(wanted));
-    const std::string words = reached(ratio, wanted, shown, target);
+    const std::string words =
+        reached(ratio, wanted, shown, target, of_side || wanted >= 1 ? target : factor(wanted));
     if (of_side) return told(speech_, "{} of {}", words, name_of(under));
     if (over.is_like(under)) return told(speech_, "{} times that of {}", words, under.side());
     return told(speech_, "{} times {} of {}", words, name_of(under), under.side());
@@ -214,7 +229,8 @@ class Teller {
     if (!a || !b || a->factor != 1 || b->factor != 1 || !a->is_like(*b)) return std::nullopt;
     const Quantity value = evaluate(left, sides_);
     const std::string wanted = shown(*a, {right.number.value, value.unit});
-    const std::string has = reached(value.value, right.number.value, shown(*a, value), wanted);
+    const std::string has =
+        reached(value.value, right.number.value, shown(*a, value), wanted, wanted);
     return told(speech_, "{}, {} minus {}: {}, asked for: {}", name_of(*a), a->side(), b->side(),
                 has, asked(symbol, wanted));
   }
@@ -226,7 +242,8 @@ class Teller {
     const double target = evaluate(right, sides_).value;
     const std::string wanted = shown(*term, {target, value.unit});
     return line(name_of(*term), term->side(),
-                reached(value.value, target, shown(*term, value), wanted), asked(symbol, wanted));
+                reached(value.value, target, shown(*term, value), wanted, wanted),
+                asked(symbol, wanted));
   }
 
   const Sides& sides_;

@@ -54,7 +54,18 @@ TEST_CASE("a goal is told in the lesson's language") {
   CHECK(words("A.gpu.util >= 0.96", a, b, "de") ==
         Lines{"GPU-Util von A: 83,6 %, verlangt: mindestens 96 %"});
   CHECK(words("ratio(A.time.step, B.time.step) < 1.1", a, b, "de") ==
-        Lines{"Zeit je Schritt von A: das 1,24-fache von B, verlangt: weniger als 1,1"});
+        Lines{"Zeit je Schritt (im Fenster *step time*) von A: das 1,24-fache von B, verlangt: "
+              "weniger als 1,1"});
+}
+
+TEST_CASE("a factor that is asked for keeps the digits that the lesson writes") {
+  const auto a = run_with("A", {{"throughput.samples", 1000}});
+  const auto b = run_with("B", {{"throughput.samples", 976}});
+  CHECK(words("B.throughput.samples < 0.975 * A.throughput.samples", a, b) ==
+        Lines{"throughput of B: 0.98 times that of A, asked for: less than 0.975"});
+  const auto almost = run_with("B", {{"throughput.samples", 974.9}});
+  CHECK(words("B.throughput.samples > 0.975 * A.throughput.samples", a, almost) ==
+        Lines{"throughput of B: just under 0.975 times that of A, asked for: more than 0.975"});
 }
 
 TEST_CASE("a value that only looks as if it were there is said to be beside it") {
@@ -74,6 +85,13 @@ TEST_CASE("settings that are still to be made are asked for first, and alone") {
         Lines{"`precision`: fp32 in A, bf16 in B, asked for: the same on both sides"});
   CHECK(words("A.batch_size * A.accumulate_steps <= 8", a, b) ==
         Lines{"`batch_size` x `accumulate_steps` of A: 64, asked for: at most 8"});
+}
+
+TEST_CASE("where a setting is to differ, that is asked for") {
+  const auto a = run_with("A", {}, {"data.location=host"});
+  const auto b = run_with("B", {}, {"data.location=host"});
+  CHECK(words("A.data.location != B.data.location", a, b) ==
+        Lines{"`data.location`: host in A, host in B, asked for: not the same on both sides"});
 }
 
 TEST_CASE("of what held when the task was set a goal is silent, until it no longer does") {
