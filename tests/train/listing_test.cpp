@@ -58,8 +58,9 @@ TEST_CASE("attention that is written out stands in the listing, and no backend i
                            "    att = F.softmax(att, dim=-1)\n"
                            "    y = (att @ v).transpose(1, 2).contiguous()\n"
                            "    return y\n"
-                           "model = GPT("));
-  CHECK_THAT(own, Contains(", attention=attention).to(device)") && !Contains("sdpa_kernel"));
+                           "class Block(nn.Module):\n"));
+  CHECK_THAT(own, Contains("        y = attention(q, k, v)\n") && !Contains("sdpa_kernel") &&
+                      !Contains("scaled_dot_product_attention"));
   const std::string bert =
       listing({"model.name=bert-large", "model.seq_len=64", "attention.kernel=eager"});
   CHECK_THAT(bert, Contains("AttentionInterface.register(\"written_out\", attention)\n") &&
@@ -103,12 +104,13 @@ TEST_CASE(
                     "model.seq_len=64",      "steps=2"};
   const std::string tied = listing(settings);
   CHECK_THAT(tied,
-             Contains("pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), "
-                      "split_spec=dict.fromkeys(\n    [\"transformer.h.") &&
-                 Contains("stage = pipe.build_stage(rank, device)") &&
+             Contains("parts = [Embeddings(model.transformer), *model.transformer.h, "
+                      "model.transformer.ln_f, model.lm_head]\ncuts = [0, ") &&
+                 Contains("chunk = nn.Sequential(*parts[cuts[rank]:cuts[rank + 1]]).to(device)") &&
+                 Contains("\nstage = PipelineStage(chunk, rank, 2, device)  # the first step") &&
                  Contains("schedule = Schedule1F1B(stage, n_microbatches=4, loss_fn=lambda") &&
-                 Contains("tied = dict(stage.submod.named_parameters())"
-                          ".get(\"transformer.wte.weight\")\n") &&
+                 Contains("tied = model.transformer.wte.weight if rank in (0, 1) else None\n") &&
+                 !Contains("output.logits") &&
                  Contains("optimizer = torch.optim.SGD(stage.submod.parameters()") &&
                  Contains("    if rank == 0: x = x.to(device") &&
                  Contains("    if rank == 1: y = y.to(device") &&
@@ -116,7 +118,81 @@ TEST_CASE(
   settings.insert(settings.end(),
                   {"model.name=gpt-mini", "data.name=text", "pipeline.schedule=gpipe"});
   CHECK_THAT(listing(settings),
-             Contains("schedule = ScheduleGPipe(stage, n_microbatches=4") && !Contains("tied"));
+             Contains("schedule = ScheduleGPipe(stage, n_microbatches=4") && !Contains("tied") &&
+                 Contains("    forward = GPT.embed\nparts = [Embeddings(model), *model.blocks, "
+                          "model.last_norm, model.head]\ncuts = [0, 2, None]"));
+}
+
+TEST_CASE("a pipeline's cuts count modules: of the ends, and of each block") {
+  const auto cuts = [](const char* model, const char* more) {
+    return listing({"machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
+                    "pipeline.microbatches=4", "batch_size=8", model, more});
+  };
+  // Linear and ReLU; convolution, norm, ReLU and pooling; what is before ResNet's first block.
+  CHECK_THAT(cuts("model.name=mlp", "model.layers=4"),
+             Contains("parts = list(model)\ncuts = [0, 2, None]"));
+  CHECK_THAT(cuts("model.name=cnn", "model.batch_norm=true"), Contains("cuts = [0, 4, None]"));
+  CHECK_THAT(cuts("model.name=cnn", "model.batch_norm=false"), Contains("cuts = [0, 3, None]"));
+  CHECK_THAT(cuts("model.name=resnet50", "steps=1"),
+             Contains("parts = [nn.Sequential(model.conv1, model.bn1, ") &&
+                 Contains("cuts = [0, 9, None]"));  // "layer3.1", behind 3 + 4 + 1 blocks
+}
+
+TEST_CASE("models of transformers drop what the run drops, and keep nothing to generate by") {
+  CHECK_THAT(listing({"model.name=gpt2", "model.dropout=0.1"}),
+             Contains("    resid_pdrop=0.1, embd_pdrop=0.1, attn_pdrop=0, use_cache=False"));
+  CHECK_THAT(
+      listing({"model.name=gpt2"}),
+      Contains("    resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, use_cache=False") &&
+          Contains("AttentionInterface.register(\"without_mask\", sdpa_attention_forward)") &&
+          Contains("attn_implementation=\"without_mask\""));
+  CHECK_THAT(listing({"model.name=gpt2", "attention.kernel=transformers", "attention.dropout=0.2"}),
+             Contains("attn_pdrop=0.2, use_cache=False, attn_implementation=\"eager\"") &&
+                 !Contains("without_mask"));
+  CHECK_THAT(
+      listing({"model.name=bert-large", "model.dropout=0.1", "model.seq_len=64"}),
+      Contains("hidden_dropout_prob=0.1, attention_probs_dropout_prob=0, pad_token_id=None)"));
+  CHECK_THAT(listing({"model.name=opt-1.3b"}),
+             Contains("    dropout=0, attention_dropout=0, use_cache=False, pad_token_id=None))"));
+}
+
+TEST_CASE("checkpointing stands in the listing as the model's way of asking for it") {
+  CHECK_THAT(listing({"model.name=gpt2", "checkpoint.enabled=true"}),
+             Contains("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs="
+                      "{\"use_reentrant\": False})\n"));
+  CHECK_THAT(listing({"model.name=gpt-mini", "checkpoint.enabled=true"}),
+             Contains("        return checkpoint(self.layers, x, use_reentrant=False)\n"
+                      "    def layers(self, x):\n") &&
+                 !Contains("# forward: x = checkpoint"));
+  CHECK_THAT(listing({"model.name=resnet50", "checkpoint.enabled=true"}),
+             Contains("# forward: x = checkpoint"));
+  CHECK_THAT(listing({"model.name=gpt-mini"}), !Contains("checkpoint"));
+}
+
+TEST_CASE("a micro-batch's loss is printed as it is, not as it is divided") {
+  const Settings settings{"accumulate_steps=4", "loop.item_every=1", "batch_size=64", "steps=2"};
+  CHECK_THAT(listing(settings), Contains("    print(loss.item() * 4)\n"));
+  CHECK_THAT(listing({"loop.item_every=1"}), Contains("    print(loss.item())\n"));
+}
+
+TEST_CASE("the small language model's classes stand before it, and no library has to be asked") {
+  const std::string text = listing({"model.name=gpt-mini"});
+  CHECK_THAT(text, Contains("class GPT(nn.Module):\n"
+                            "    def __init__(self, vocabulary, length, width, heads, blocks, "
+                            "dropout):\n") &&
+                       Contains("is_causal=True).transpose(1, 2)\n") &&
+                       Contains("        return self.head(self.last_norm(x))\nmodel = GPT("));
+}
+
+TEST_CASE("what FSDP shards is given values as its model can") {
+  const auto sharded = [](const char* model) {
+    return listing({"machine=h200-8", "parallel.strategy=fsdp", "parallel.world_size=2", model});
+  };
+  CHECK_THAT(sharded("model.name=gpt2"), Contains("\nmodel.init_weights()\n"));
+  CHECK_THAT(
+      sharded("model.name=mlp"),
+      Contains("    if hasattr(module, \"reset_parameters\"): module.reset_parameters()\n") &&
+          !Contains("init_weights"));
 }
 
 TEST_CASE("an interleaved pipeline's listing gives each rank its stages, in turn") {
@@ -124,10 +200,12 @@ TEST_CASE("an interleaved pipeline's listing gives each rank its stages, in turn
       listing({"machine=h200-8", "parallel.strategy=pipeline", "parallel.world_size=2",
                "pipeline.schedule=interleaved_1f1b", "pipeline.stages_per_rank=3",
                "pipeline.microbatches=4", "batch_size=8", "model.name=gpt2", "model.seq_len=64"}),
-      Contains("stages = [pipe.build_stage(i, device) for i in range(rank, 6, 2)]") &&
+      Contains("chunks = {i: nn.Sequential(*parts[cuts[i]:cuts[i + 1]]).to(device) for i in "
+               "range(rank, 6, 2)}") &&
+          Contains(
+              "stages = [PipelineStage(chunk, i, 6, device) for i, chunk in chunks.items()]") &&
           Contains("schedule = ScheduleInterleaved1F1B(stages, n_microbatches=4, loss_fn=lambda") &&
-          Contains("tied = dict(named for stage in stages for named in "
-                   "stage.submod.named_parameters()).get(\"transformer.wte.weight\")\n") &&
+          Contains("tied = model.transformer.wte.weight if rank in (0, 1) else None\n") &&
           Contains("optimizer = torch.optim.SGD([p for stage in stages for p in "
                    "stage.submod.parameters()], lr=") &&
           Contains("    if rank == 0: x = x.to(device") &&

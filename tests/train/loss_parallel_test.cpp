@@ -378,6 +378,24 @@ TEST_CASE("the listing says what one writes in PyTorch") {
              Contains("\"cls.predictions.decoder\": ColwiseParallel(output_layouts=Shard(-1),") &&
                  Contains("model.cls.predictions.bias = model.cls.predictions.decoder.bias"));
   CHECK_THAT(lines(kGpt, {}), !Contains("loss_parallel") && !Contains("\"token\""));
+  // DistributedDataParallel between groups takes a matrix of two modules once.
+  const Settings groups = with(kShared, {"tensor.degree=2"});
+  CHECK_THAT(lines(kOpt, groups),
+             Contains("table, head = model.model.decoder.embed_tokens, model.lm_head") &&
+                 Contains("\ndel head.weight") &&
+                 Contains("head.register_forward_pre_hook(lambda head, args: setattr(head, "
+                          "\"weight\", table.weight))\nmodel = DistributedDataParallel(model") &&
+                 !Contains("model.lm_head.weight ="));
+  CHECK_THAT(lines(kBert, groups), Contains("model.cls.predictions.bias = None"));
+  const auto sharded = [&](const Settings& model) {
+    return test::listing_of(
+        program_of(model, with(groups, {"parallel.strategy=fsdp", "parallel.world_size=4"})));
+  };
+  CHECK_THAT(sharded(kBert),
+             Contains("model.cls.predictions.decoder.weight = model.bert.embeddings.") &&
+                 Contains("\nmodel.apply(model._init_weights)") &&
+                 !Contains("\nmodel.init_weights()"));
+  CHECK_THAT(sharded(kGpt), Contains("\nmodel.init_weights()"));
 }
 
 TEST_CASE("what has no vocabulary, or cannot share it out, is refused in a sentence") {

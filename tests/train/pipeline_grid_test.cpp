@@ -252,7 +252,8 @@ TEST_CASE("the script has a mesh of pipelines, and wraps each stage") {
   for (const char* line :
        {"mesh = init_device_mesh(\"cuda\", (2, 2), mesh_dim_names=(\"dp\", \"pp\"))",
         "pp_rank = mesh.get_local_rank(\"pp\")",
-        "stage = pipe.build_stage(pp_rank, device, mesh.get_group(\"pp\"))",
+        "chunk = nn.Sequential(*parts[cuts[pp_rank]:cuts[pp_rank + 1]]).to(device)",
+        "stage = PipelineStage(chunk, pp_rank, 2, device, group=mesh.get_group(\"pp\"))",
         "stage.submod = DistributedDataParallel(stage.submod, device_ids=[rank], "
         "device_mesh=mesh[\"dp\"])",
         "num_replicas=2, rank=rank // 2", "args = (x,) if pp_rank == 0 else ()",

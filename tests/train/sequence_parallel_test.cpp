@@ -276,20 +276,24 @@ TEST_CASE("the listing says where the sequence is cut, and where it is whole") {
     return test::listing_of(program_of(with(model, in_parts(4)), more));
   };
   CHECK_THAT(lines(kGpt),
-             Contains("\"norm 1\": SequenceParallel(),\n"
+             Contains("\"norm_1\": SequenceParallel(),\n"
                       "    \"qkv\": ColwiseParallel(input_layouts=Shard(1)),\n"
                       "    \"projection\": RowwiseParallel(output_layouts=Shard(1)),") &&
                  Contains("\"position\": PrepareModuleOutput(\n"
                           "        output_layouts=Replicate(), desired_output_layouts=Shard(1)),\n"
-                          "    \"last norm\": SequenceParallel(),\n"
+                          "    \"last_norm\": SequenceParallel(),\n"
                           "    \"head\": PrepareModuleInput(\n") &&
-                 !Contains("nn.Dropout"));
+                 !Contains("each nn.Dropout"));
   CHECK_THAT(lines(kGpt, {"model.dropout=0.1"}), Contains("# and each nn.Dropout"));
   CHECK_THAT(lines(kGpt2), Contains("\"transformer.ln_f\": SequenceParallel()") &&
                                Contains("\"lm_head\": PrepareModuleInput("));
-  CHECK_THAT(lines(kOpt), Contains("\"self_attn\": PrepareModuleInput(") &&
+  CHECK_THAT(lines(kOpt), Contains("\"self_attn\": PrepareModuleInput(input_kwarg_layouts={") &&
                               Contains("\"self_attn.k_proj\": ColwiseParallel(),") &&
                               Contains("\"fc1\": ColwiseParallel(input_layouts=Shard(1)),"));
+  // They count what their embedding gives, which is a part of the sequence.
+  const char* whole = "model.register_forward_pre_hook(lambda module, args, kwargs: (args, {";
+  for (const Settings& model : {kGpt2, kOpt}) CHECK_THAT(lines(model), Contains(whole));
+  for (const Settings& model : {kGpt, kBert}) CHECK_THAT(lines(model), !Contains(whole));
   CHECK_THAT(
       lines(kBert),
       Contains("\"attention.self\": PrepareModuleInput(") &&

@@ -140,14 +140,14 @@ TEST_CASE("an embedding that is the head, too, belongs to the first stage and th
   }
 }
 
-TEST_CASE("stages are told by the modules that they begin with") {
-  const auto points = [](const std::vector<std::string>& model, int count) {
-    return split_points(cut_into_stages(graph_of(model), count));
+TEST_CASE("stages are told by the blocks that are before them") {
+  const auto before = [](const std::vector<std::string>& model, int count) {
+    return blocks_before(cut_into_stages(graph_of(model), count));
   };
-  CHECK(points({"model.name=bert-large", "model.seq_len=64"}, 2)[0].starts_with(
-      "bert.encoder.layer."));
-  CHECK(points({"model.name=resnet18"}, 2)[0].starts_with("layer"));
-  CHECK(points({"model.name=gpt2", "model.seq_len=64"}, 1).empty());
+  const std::vector<std::string> mlp{"model.name=mlp", "model.layers=3", "model.hidden=64"};
+  CHECK(before(mlp, 4) == std::vector{1, 2, 3});  // the last has the head alone
+  CHECK(before({"model.name=resnet18"}, 8).back() <= 8);
+  CHECK(before({"model.name=gpt2", "model.seq_len=64"}, 1).empty());
 }
 
 TEST_CASE("a model is not cut into more stages than it has parts") {

@@ -213,9 +213,17 @@ TEST_CASE("the listing says how each layer is cut") {
                                        "mesh, plan)") &&
                               Contains("with implicit_replication():\n        optimizer.step()") &&
                               Contains("# the same on every rank"));
-  CHECK_THAT(lines(kGpt), Contains("# q, k and v of one projection") && !Contains("Conv1D"));
+  CHECK_THAT(lines(kGpt),
+             Contains("# q, k and v of one projection are cut each by itself\n"
+                      "for p in [p for block in model.blocks for p in block.qkv.parameters()]:\n"
+                      "    p.data = p.data.unflatten(0, (3, 4, -1))") &&
+                 !Contains("Conv1D"));
+  CHECK_THAT(lines(kGpt2), Contains("    block.attn.c_attn = linear(block.attn.c_attn)\n") &&
+                               Contains("    block.mlp.c_proj = linear(block.mlp.c_proj)\n") &&
+                               Contains("    block.attn.split_size //= 4  # of its heads"));
   CHECK_THAT(lines(kGpt2), Contains("# transformers' Conv1D is replaced by nn.Linear"));
-  CHECK_THAT(lines(kOpt), !Contains("of one projection"));
+  CHECK_THAT(lines(kOpt), !Contains("of one projection") &&
+                              Contains("    block.self_attn.num_heads //= 4  # of its heads"));
   CHECK_THAT(lines(kMlp), Contains("\"4\": ColwiseParallel(),") &&
                               Contains("\nparallelize_module(model, mesh, plan)"));
 }

@@ -36,6 +36,11 @@ void add_ddp(ParallelLines& all, const program::Config& config, const std::strin
         fmt::format("{}{}.register_comm_hook(None, default_hooks.{}_hook)", before, module, hook));
 }
 
+bool is_tied_head(const Graph& graph, const Layer& layer) {
+  return layer.name == "head" &&
+         !graph.parameters[layer.parameters[0]].name.starts_with(layer.name);
+}
+
 // `all`: what a model's layers are cut by before.
 ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& settings,
                          const Graph& graph, ParallelLines all = {}) {
@@ -65,7 +70,17 @@ ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& set
   all.lines.push_back(fmt::format("fully_shard(model{})", rest));
   all.own = all.lines.size();
   all.lines.push_back("model.to_empty(device=device)  # of each parameter this rank's part");
-  all.lines.push_back("model.init_weights()");
+  const bool ties =
+      graph.own_classes > 0 &&
+      std::ranges::any_of(graph.layers, [&](const Layer& one) { return is_tied_head(graph, one); });
+  if (ties) {
+    all.lines.push_back("model.apply(model._init_weights)  # init_weights() would tie again");
+  } else if (graph.listed.has_init_weights) {
+    all.lines.push_back("model.init_weights()");
+  } else {
+    all.lines.push_back("for module in model.modules():");
+    all.lines.push_back("    if hasattr(module, \"reset_parameters\"): module.reset_parameters()");
+  }
   return all;
 }
 
@@ -77,15 +92,11 @@ void add_mesh_of_pipelines(ParallelLines& all, const TrainSettings& settings) {
   all.lines.push_back(fmt::format("{} = mesh.get_local_rank(\"pp\")", rank_in_pipeline(settings)));
 }
 
-// Both ends of each pipeline have it. DistributedDataParallel would prefix its name.
+// Both ends of each pipeline have it: of one module there, of another here.
 void add_tied(ParallelLines& all, const TrainSettings& settings, const std::string& name) {
-  all.lines.push_back(
-      fmt::format("tied = dict({}).get(\"{}\")",
-                  settings.interleaved
-                      ? "named for stage in stages for named in stage.submod.named_parameters()"
-                      : "stage.submod.named_parameters()",
-                  name));
   const int ranks = settings.pipeline_ranks;
+  all.lines.push_back(fmt::format("tied = model.{} if {} in (0, {}) else None", name,
+                                  rank_in_pipeline(settings), ranks - 1));
   all.lines.push_back(
       settings.ddp
           ? fmt::format("ends, _ = dist.new_subgroups_by_enumeration([[i, i + {}] for i in "
@@ -94,28 +105,47 @@ void add_tied(ParallelLines& all, const TrainSettings& settings, const std::stri
           : fmt::format("ends = dist.new_group([0, {}])  # which have it both", ranks - 1));
 }
 
-// The tracer of torch.distributed.pipelining cuts the model where it is told.
-ParallelLines pipeline_lines(const program::Config& config, const TrainSettings& settings,
-                             const ListedStages& stages, const std::string& device) {
-  std::vector<std::string> points;
-  for (const std::string& point : stages.split_points) points.push_back('"' + point + '"');
-  ParallelLines all;
-  const bool several = settings.interleaved;
-  const int ranks = settings.pipeline_ranks;
-  if (settings.ddp) add_mesh_of_pipelines(all, settings);
-  all.lines.emplace_back(
-      "pipe = pipeline(model, mb_args=(x_of_a_micro_batch,), split_spec=dict.fromkeys(");
-  all.lines.push_back(fmt::format("    [{}], SplitPoint.BEGINNING))", fmt::join(points, ", ")));
+// A model cut by hand, as torchtitan does: what the tracer of torch.distributed.pipelining makes of
+// transformers' models hands their masks from stage to stage.
+void add_stages(ParallelLines& all, const TrainSettings& settings, const Graph& graph,
+                const ListedStages& stages) {
+  constexpr const char* kShapes = "  # the first step learns shapes, by a forward more";
+  const ListedModel& listed = graph.listed;
+  all.lines.insert(all.lines.end(), listed.parts.begin(), listed.parts.end());
+  std::vector<std::string> cuts{"0"};
+  for (const int blocks : stages.blocks_before)
+    cuts.push_back(std::to_string(listed.parts_before_blocks + blocks * listed.parts_of_block));
+  all.lines.push_back(
+      fmt::format("cuts = [{}, None]  # a stage begins at each", fmt::join(cuts, ", ")));
   all.own = all.lines.size();
   const char* rank = rank_in_pipeline(settings);
-  const char* group = settings.ddp ? ", mesh.get_group(\"pp\")" : "";
+  const char* group = settings.ddp ? ", group=mesh.get_group(\"pp\")" : "";
+  const std::size_t count = cuts.size();
+  if (settings.interleaved) {
+    all.lines.push_back(
+        fmt::format("chunks = {{i: nn.Sequential(*parts[cuts[i]:cuts[i + 1]]).to(device) for i in "
+                    "range({}, {}, {})}}  # this rank's parts of the model",
+                    rank, count, settings.pipeline_ranks));
+    all.lines.push_back(fmt::format(
+        "stages = [PipelineStage(chunk, i, {}, device{}) for i, chunk in chunks.items()]{}", count,
+        group, kShapes));
+    return;
+  }
   all.lines.push_back(
-      several
-          ? fmt::format("stages = [pipe.build_stage(i, device{}) for i in range({}, {}, {})]  "
-                        "# this rank's parts of the model",
-                        group, rank, ranks * settings.stages_per_rank, ranks)
-          : fmt::format("stage = pipe.build_stage({}, device{})  # this rank's part of the model",
-                        rank, group));
+      fmt::format("chunk = nn.Sequential(*parts[cuts[{0}]:cuts[{0} + 1]])"
+                  ".to(device)  # this rank's part of the model",
+                  rank));
+  all.lines.push_back(
+      fmt::format("stage = PipelineStage(chunk, {}, {}, device{}){}", rank, count, group, kShapes));
+}
+
+ParallelLines pipeline_lines(const program::Config& config, const TrainSettings& settings,
+                             const Graph& graph, const ListedStages& stages,
+                             const std::string& device) {
+  ParallelLines all;
+  const bool several = settings.interleaved;
+  if (settings.ddp) add_mesh_of_pipelines(all, settings);
+  add_stages(all, settings, graph, stages);
   if (several && !config.flag("pipeline.batch_p2p_comm")) {
     all.lines.emplace_back("# instead of dist.batch_isend_irecv(ops): a stream for each two ranks");
     all.lines.emplace_back(
@@ -161,36 +191,69 @@ std::string module_of(const std::string& name) {
   return dot == std::string::npos ? name : name.substr(0, dot);
 }
 
-// ColwiseParallel would cut a projection to queries, keys and values straight through, and takes
-// nn.Linear alone, which transformers' GPT-2 is not made of.
-void add_what_is_prepared(ParallelLines& all, const std::vector<CutName>& names) {
-  all.lines.push_back("# q, k and v of one projection are cut each by itself");
-  const bool has_conv1d = std::ranges::any_of(
-      names, [](const CutName& one) { return one.name.find(".c_") != std::string::npos; });
-  if (has_conv1d) all.lines.push_back("# transformers' Conv1D is replaced by nn.Linear");
+// ColwiseParallel takes nn.Linear alone, which transformers' GPT-2 is not made of.
+void add_linear_layers(ParallelLines& all, const std::vector<CutName>& names) {
+  all.lines.insert(
+      all.lines.end(),
+      {"def linear(conv):  # transformers' Conv1D is replaced by nn.Linear",
+       "    new = nn.Linear(*conv.weight.shape)",
+       "    new.weight, new.bias = nn.Parameter(conv.weight.t().contiguous()), conv.bias",
+       "    return new"});
+  std::vector<std::string> replaced;
+  for (const CutName& one : names)
+    if (one.name.find(".c_") != std::string::npos)
+      replaced.push_back(fmt::format("    block.{0} = linear(block.{0})", one.name));
+  all.lines.push_back("for block in model.transformer.h:");
+  all.lines.insert(all.lines.end(), replaced.begin(), replaced.end());
 }
 
-// Projections that read the same share what their module gathers.
-void add_plan(ParallelLines& all, const std::vector<CutName>& names, bool in_parts) {
+// ColwiseParallel would cut a projection to queries, keys and values straight through: its rows are
+// sorted by ranks before.
+void add_what_is_prepared(ParallelLines& all, const TrainSettings& settings, const Graph& graph,
+                          const std::vector<CutName>& names) {
+  const auto is_conv1d = [](const CutName& one) {
+    return one.name.find(".c_") != std::string::npos;
+  };
+  if (std::ranges::any_of(names, is_conv1d)) add_linear_layers(all, names);
+  const auto packed = std::ranges::find(names, Cut::kColumns, &CutName::cut);
+  all.lines.insert(
+      all.lines.end(),
+      {"# q, k and v of one projection are cut each by itself",
+       fmt::format("for p in [p for block in {} for p in block.{}.parameters()]:", graph.blocks,
+                   packed->name),
+       fmt::format("    p.data = p.data.unflatten(0, (3, {}, -1)).transpose(0, 1).flatten(0, 2)",
+                   settings.tensor_ranks)});
+}
+
+// Of "norm 1", "norm_1".
+std::string as_attribute(std::string name) {
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
+// Projections that read the same share what their module gathers. transformers' decoders, which
+// take positions, give it to that by its name.
+void add_plan(ParallelLines& all, const Graph& graph, const std::vector<CutName>& names,
+              bool in_parts) {
+  constexpr const char* kGatherNamed =
+      "input_kwarg_layouts={\"hidden_states\": Shard(1)}, "
+      "desired_input_kwarg_layouts={\"hidden_states\": Replicate()}";
   std::string gathered_for;
   for (const CutName& one : names) {
     const std::string module = module_of(one.name);
     if (in_parts && one.shares_input && module != gathered_for) {
       gathered_for = module;
-      all.lines.push_back(fmt::format("    \"{}\": PrepareModuleInput({}),", module, kGather));
+      all.lines.push_back(fmt::format("    \"{}\": PrepareModuleInput({}),", module,
+                                      graph.listed.takes_positions ? kGatherNamed : kGather));
     }
-    all.lines.push_back(fmt::format("    \"{}\": {},", one.name, style_of(one, in_parts)));
+    all.lines.push_back(
+        fmt::format("    \"{}\": {},", as_attribute(one.name), style_of(one, in_parts)));
   }
 }
 
 bool is_looked_up(const Layer& layer) {
   return std::holds_alternative<program::Embedding>(layer.function) ||
          std::holds_alternative<program::AddPositions>(layer.function);
-}
-
-bool is_tied_head(const Graph& graph, const Layer& layer) {
-  return layer.name == "head" &&
-         !graph.parameters[layer.parameters[0]].name.starts_with(layer.name);
 }
 
 // A head that has its weights from the embedding is a module of its own in transformers, which with
@@ -223,9 +286,30 @@ void tie_again(ParallelLines& all, const Graph& graph) {
   }
 }
 
+// DistributedDataParallel makes ordinary tensors of what named_parameters() lists, which is a
+// matrix of two modules once, and of DTensors again before each forward.
+void tie_in_forward(ParallelLines& all, const Graph& graph) {
+  for (const Layer& layer : graph.layers) {
+    if (!is_tied_head(graph, layer)) continue;
+    const std::string head = name_outside(graph, layer);
+    all.lines.push_back(
+        fmt::format("table, head = model.{}, model.{}  # the same rows of one matrix",
+                    module_of(graph.parameters[layer.parameters[0]].name), head));
+    all.lines.push_back("del head.weight  # DistributedDataParallel would make local one of two");
+    all.lines.push_back(
+        "head.register_forward_pre_hook(lambda head, args: setattr(head, \"weight\", "
+        "table.weight))");
+    if (layer.parameters.size() > 1)
+      all.lines.push_back(fmt::format("model.{} = None  # model.{}.bias alone",
+                                      graph.parameters[layer.parameters[1]].name, head));
+  }
+}
+
 // What is outside of the blocks: where the sequence is cut, and where it is whole again; and of a
 // vocabulary that is shared out the embedding and the head.
-void add_ends(ParallelLines& all, const Graph& graph, const char* mesh, bool in_parts) {
+void add_ends(ParallelLines& all, const TrainSettings& settings, const Graph& graph,
+              const char* mesh) {
+  const bool in_parts = settings.sequence_parallel;
   const auto has_part = [&](ValueId value) { return graph.is_part(value); };
   const auto drops = [](const Layer& layer) {
     return std::holds_alternative<program::Dropout>(layer.function);
@@ -235,7 +319,7 @@ void add_ends(ParallelLines& all, const Graph& graph, const char* mesh, bool in_
   all.lines.push_back(fmt::format("parallelize_module(model, {}, {{", mesh));
   for (const Layer& layer : graph.layers) {
     if (layer.block > 0) continue;
-    const std::string name = name_outside(graph, layer);
+    const std::string name = as_attribute(name_outside(graph, layer));
     if (is_of_vocabulary(graph, layer)) {
       all.lines.push_back(fmt::format("    \"{}\": {},", name, vocabulary_style(graph, layer)));
     } else if (!in_parts) {
@@ -251,7 +335,14 @@ void add_ends(ParallelLines& all, const Graph& graph, const char* mesh, bool in_
     }
   }
   all.lines.back() += "})";
-  if (graph.own_classes > 0) tie_again(all, graph);
+  if (graph.own_classes > 0) settings.ddp ? tie_in_forward(all, graph) : tie_again(all, graph);
+  if (!in_parts || !graph.listed.takes_positions) return;
+  all.lines.push_back(
+      fmt::format("places = torch.arange({}, device=device)[None]  # of whole sequences",
+                  settings.data.shape.tokens));
+  all.lines.push_back(
+      "model.register_forward_pre_hook(lambda module, args, kwargs: (args, {\"position_ids\": "
+      "places}), with_kwargs=True)");
 }
 
 // Each layer on a line: what is cut how is the lesson.
@@ -266,9 +357,9 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
                 : fmt::format("mesh = init_device_mesh(\"cuda\", ({},))", settings.tensor_ranks));
   const std::vector<CutName> names = cut_names(graph);
   const program::Attention* attention = attention_of(graph);
-  if (attention && attention->packed) add_what_is_prepared(all, names);
+  if (attention && attention->packed) add_what_is_prepared(all, settings, graph, names);
   all.lines.push_back("plan = {");
-  add_plan(all, names, settings.sequence_parallel);
+  add_plan(all, graph, names, settings.sequence_parallel);
   all.lines.back() += "}";
   const bool in_blocks = attention != nullptr;
   if (in_blocks) all.lines.push_back(fmt::format("for block in {}:", graph.blocks));
@@ -277,9 +368,11 @@ ParallelLines tensor_lines(const TrainSettings& settings, const Graph& graph) {
                                   in_blocks ? "block" : "model", mesh));
   if (in_blocks)
     all.lines.push_back(
-        fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks));
-  if (settings.sequence_parallel || settings.loss_parallel)
-    add_ends(all, graph, mesh, settings.sequence_parallel);
+        graph.listed.fewer_heads.empty()
+            ? fmt::format("    # its attention: 1 of {} of the heads", settings.tensor_ranks)
+            : fmt::format("    {} {}  # of its heads 1 of {}", graph.listed.fewer_heads,
+                          settings.tensor_ranks, settings.tensor_ranks));
+  if (settings.sequence_parallel || settings.loss_parallel) add_ends(all, settings, graph, mesh);
   return all;
 }
 
@@ -301,7 +394,7 @@ ParallelLines parallel_lines(const program::Config& config, const TrainSettings&
                              const Graph& graph, const ListedStages& stages,
                              const std::string& device) {
   if (settings.fsdp && !settings.tensor_parallel) return fsdp_lines(config, settings, graph);
-  if (settings.pipeline) return pipeline_lines(config, settings, stages, device);
+  if (settings.pipeline) return pipeline_lines(config, settings, graph, stages, device);
   if (settings.dp) return data_parallel_lines(settings);
   ParallelLines all;
   if (settings.tensor_parallel) all = tensor_lines(settings, graph);

@@ -140,19 +140,21 @@ class SetupListing : ListingPart {
     if (reduces_in_16_bits()) add("torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)");
     for (const std::string& line : attention_lines(run_.graph, config_.word("model.name")))
       add(line);
+    const ListedModel& listed = run_.graph.listed;
+    for (const std::string& line : listed.before) add(line);
     if (settings_.fsdp) add("with torch.device(\"meta\"):  # its shapes, and no memory");
     text_.indent += settings_.fsdp;
     for (std::size_t i = 0; i < run_.graph.listing.size(); ++i) {
       const std::uint16_t line = add(placed(run_.graph.listing[i]));
       if (i == 0) lines_.model = line;
     }
+    if (!settings_.pipeline && !listed.whole.empty()) add(listed.whole);
     text_.indent -= settings_.fsdp;
     if (run_.is_narrow()) add(fmt::format("model = model{}", run_.cast()));
     if (run_.channels_last()) add("model = model.to(memory_format=torch.channels_last)");
     if (settings_.image_sizes > 1)
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
-    if (config_.flag("checkpoint.enabled"))
-      add("# forward: x = checkpoint(block, x, use_reentrant=False) for each block");
+    if (config_.flag("checkpoint.enabled") && !listed.checkpoints.empty()) add(listed.checkpoints);
     if (settings_.compile.any()) write_compile();
     write_parallel();
     write_optimizer();

@@ -148,10 +148,14 @@ class StepListing : ListingPart {
       lines_.sleep = add(fmt::format("time.sleep({})", sleep / 1000));
     const std::int64_t every = settings_.item_every;
     if (every > 1) add(fmt::format("if step % {} == {}:", every, every - 1));
-    if (every > 0) lines_.item = add(fmt::format("{}print(loss.item())", every > 1 ? "    " : ""));
+    // What was divided for the sum of gradients is a micro-batch's loss again.
+    const std::string item = settings_.accumulate > 1 && !settings_.pipeline
+                                 ? fmt::format("loss.item() * {}", settings_.accumulate)
+                                 : "loss.item()";
+    if (every > 0) lines_.item = add(fmt::format("{}print({})", every > 1 ? "    " : "", item));
     if (settings_.keeps_numbers || settings_.keeps_losses)
-      lines_.keep_loss =
-          add(settings_.keeps_numbers ? "losses.append(loss.item())" : "losses.append(loss)");
+      lines_.keep_loss = add(settings_.keeps_numbers ? fmt::format("losses.append({})", item)
+                                                     : "losses.append(loss)");
     if (config_.flag("loop.sync_timing") && !settings_.on_cpu)
       lines_.sync = add("torch.cuda.synchronize()");
     if (lines_.timer_start) lines_.timer_stop = add("print(time.perf_counter() - start)");

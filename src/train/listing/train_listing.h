@@ -12,10 +12,10 @@
 
 namespace trainscope::train {
 
-// Of a pipeline: the modules that its stages but the first begin with, and the parameter that its
-// first and its last stage have both; empty: none.
+// Of a pipeline: how many blocks are before each of its stages but the first, and the parameter
+// that its first and its last stage have both; empty: none.
 struct ListedStages {
-  std::vector<std::string> split_points;
+  std::vector<int> blocks_before;
   std::string tied;
 };
 

@@ -52,6 +52,22 @@ struct Layer {
   bool keeps_part = false;  // of the sequence that it gives whole, each rank keeps a part
 };
 
+// How a learner handles a model, beside the lines that make it.
+struct ListedModel {
+  std::vector<std::string> before;  // what those lines call
+  std::string whole;                // behind them, of a model that is called as one
+  std::string checkpoints =         // recomputes its blocks
+      "# forward: x = checkpoint(block, x, use_reentrant=False) for each block";
+  bool has_init_weights = false;  // the method that gives parameters their first values
+  bool takes_positions = false;   // else it numbers what its embedding gives, a part of a sequence
+  std::string fewer_heads;        // where it counts them: "block.attn.num_heads //="
+  // What a pipeline's stages are made of: the last line makes the list `parts`. So many of them are
+  // before the blocks, and so many a block.
+  std::vector<std::string> parts;
+  int parts_before_blocks = 0;
+  int parts_of_block = 1;
+};
+
 struct Graph {
   std::vector<Parameter> parameters;
   std::vector<std::int64_t> values;  // elements of each
@@ -69,6 +85,7 @@ struct Graph {
   bool sums_in_backward = false;
   std::vector<std::string> listing;  // how a learner writes the model
   std::string blocks;                // and the modules that are its blocks
+  ListedModel listed;
 
   bool is_part(ValueId value) const { return !parts.empty() && parts[value]; }
   std::int64_t parameter_count() const;  // of those that are trained, on all ranks together

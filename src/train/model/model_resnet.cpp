@@ -118,6 +118,10 @@ Graph build_resnet(const program::Config& config, const TrainingData& data, std:
   graph.blocks = "[*model.layer1, *model.layer2, *model.layer3, *model.layer4]";
   graph.listing = {fmt::format("model = torchvision.models.{}(num_classes={}).to(device)",
                                model->torchvision, data.shape.classes)};
+  graph.listed.parts = {
+      "parts = [nn.Sequential(model.conv1, model.bn1, model.relu, model.maxpool), *model.layer1,",
+      "    *model.layer2, *model.layer3, *model.layer4, model.avgpool, nn.Flatten(), model.fc]"};
+  graph.listed.parts_before_blocks = 1;
   return graph;
 }
 

@@ -2,12 +2,14 @@
 // Face's transformers has them (src/transformers/models/{bert,gpt2,opt}/modeling_*.py).
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 
 #include "base/error.h"
+#include "train/listing/model_lines.h"
 #include "train/model/published_models.h"
 
 namespace trainscope::train {
@@ -183,7 +185,9 @@ class TransformerBuilder {
   Variant variant_;
 };
 
-// Of the defaults of its configuration only what differs is written.
+// Of the defaults of its configuration only what differs is written, on two lines: in front what
+// its shape is, then how it runs. Of padding there is none here, and a table that keeps a row for
+// it cannot be cut by ranks and given its first values.
 std::string constructor_of(const Transformer& model, const Variant& variant) {
   const std::string vocabulary = model.vocabulary == find(model.name)->vocabulary
                                      ? ""
@@ -192,23 +196,31 @@ std::string constructor_of(const Transformer& model, const Variant& variant) {
   const char* attention = way.kernel != AttentionKernel::kEager ? ""
                           : way.code == Family::kLearner ? ", attn_implementation=\"written_out\""
                                                          : ", attn_implementation=\"eager\"";
+  const double dropped = way.kernel == AttentionKernel::kEager ? way.dropout : 0;
   const char* gelu = variant.writes_gelu ? "" : ", activation_function=\"gelu_pytorch_tanh\"";
   switch (model.family) {
     case Family::kBert:
       return fmt::format(
           "BertForMaskedLM(BertConfig(hidden_size={}, num_hidden_layers={}, "
-          "num_attention_heads={}, intermediate_size={}{}{}))",
-          model.width, model.layers, model.heads, model.hidden(), vocabulary, attention);
+          "num_attention_heads={}, intermediate_size={}{},\n    hidden_dropout_prob={:g}, "
+          "attention_probs_dropout_prob={:g}, pad_token_id=None{}))",
+          model.width, model.layers, model.heads, model.hidden(), vocabulary, variant.dropout,
+          dropped, attention);
     case Family::kGpt2:
       return fmt::format(
           "GPT2LMHeadModel(GPT2Config(n_embd={}, n_layer={}, n_head={}, "
-          "n_positions={}{}{}{}))",
-          model.width, model.layers, model.heads, model.positions, vocabulary, gelu, attention);
+          "n_positions={}{}{},\n    resid_pdrop={:g}, embd_pdrop={:g}, attn_pdrop={:g}, "
+          "use_cache=False{}))",
+          model.width, model.layers, model.heads, model.positions, vocabulary, gelu,
+          variant.dropout, variant.dropout, dropped,
+          *attention ? attention : ", attn_implementation=\"without_mask\"");
     case Family::kOpt:
       return fmt::format(
           "OPTForCausalLM(OPTConfig(hidden_size={}, num_hidden_layers={}, num_attention_heads={}, "
-          "ffn_dim={}{}{}))",
-          model.width, model.layers, model.heads, model.hidden(), vocabulary, attention);
+          "ffn_dim={}{},\n    dropout={:g}, attention_dropout={:g}, use_cache=False, "
+          "pad_token_id=None{}))",
+          model.width, model.layers, model.heads, model.hidden(), vocabulary, variant.dropout,
+          dropped, attention);
     default:
       break;
   }
@@ -227,6 +239,85 @@ const char* blocks_of(const Transformer& model) {
       break;
   }
   return "";
+}
+
+// What its forward does before the blocks, as a module: `takes` of `module`, and what is returned.
+std::vector<std::string> embeddings_of(std::string_view takes, std::string_view returned) {
+  std::vector<std::string> of;
+  for (std::size_t begin = 0; begin < takes.size();) {
+    const std::size_t end = std::min(takes.find(' ', begin), takes.size());
+    of.emplace_back(takes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return {"class Embeddings(nn.Module):",
+          "    def __init__(self, of):",
+          "        super().__init__()",
+          fmt::format("        self.{} = of.{}", fmt::join(of, ", self."), fmt::join(of, ", of.")),
+          "    def forward(self, x):",
+          "        places = torch.arange(x.size(1), device=x.device)[None]",
+          fmt::format("        return {}", returned)};
+}
+
+// Modules that, called one after the other, are the model. They are given no mask, which eager
+// attention needs where SDPA has `is_causal`.
+std::vector<std::string> parts_of(const Transformer& model, const Variant& variant,
+                                  std::int64_t length) {
+  std::vector<std::string> lines;
+  switch (model.family) {
+    case Family::kBert:
+      return {"parts = [model.bert.embeddings, *model.bert.encoder.layer, model.cls]"};
+    case Family::kGpt2:
+      lines = embeddings_of("wte wpe drop", "self.drop(self.wte(x) + self.wpe(places))");
+      lines.emplace_back(
+          "parts = [Embeddings(model.transformer), *model.transformer.h, model.transformer.ln_f, "
+          "model.lm_head]");
+      break;
+    case Family::kOpt:
+      lines =
+          embeddings_of("embed_tokens embed_positions",
+                        "self.embed_tokens(x) + self.embed_positions(None, position_ids=places)");
+      lines.emplace_back("decoder = model.model.decoder");
+      lines.emplace_back(
+          "parts = [Embeddings(decoder), *decoder.layers, decoder.final_layer_norm, "
+          "model.lm_head]");
+      break;
+    default:
+      return {};
+  }
+  if (variant.attention.kernel != AttentionKernel::kEager ||
+      variant.attention.code == Family::kLearner)
+    return lines;
+  const std::vector<std::string> mask{
+      fmt::format("mask = torch.full(({0}, {0}), -torch.inf, device=device).triu(1)", length),
+      fmt::format("for block in {}:", blocks_of(model)), "    block.register_forward_pre_hook(",
+      "        lambda block, args, kwargs: (args, {\"attention_mask\": mask}), "
+      "with_kwargs=True)"};
+  lines.insert(lines.begin(), mask.begin(), mask.end());
+  return lines;
+}
+
+const char* fewer_heads_of(const Transformer& model) {
+  if (model.family == Family::kOpt) return "block.self_attn.num_heads //=";
+  return model.family == Family::kGpt2 ? "block.attn.split_size //=" : "";
+}
+
+ListedModel listed_model(const Transformer& model, const Variant& variant, std::int64_t length) {
+  ListedModel listed;
+  // Under a name of which transformers knows no mask it makes none.
+  if (model.family == Family::kGpt2 && variant.attention.kernel != AttentionKernel::kEager)
+    listed.before = {
+        "# else each forward asks the GPU whether sequences are packed, and waits",
+        "transformers.AttentionInterface.register(\"without_mask\", sdpa_attention_forward)"};
+  listed.whole = "model.register_forward_hook(lambda module, args, output: output.logits)";
+  listed.checkpoints =
+      "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": "
+      "False})";
+  listed.has_init_weights = true;
+  listed.takes_positions = model.family != Family::kBert;
+  listed.fewer_heads = fewer_heads_of(model);
+  listed.parts = parts_of(model, variant, length);
+  listed.parts_before_blocks = 1;
+  return listed;
 }
 
 }  // namespace
@@ -267,10 +358,8 @@ Graph build_transformer(const program::Config& config, const TrainingData& data,
                         config.word("model.gelu") == "written_out"};
   Graph graph = TransformerBuilder(model, batch, variant).build(data.shape.tokens);
   graph.blocks = blocks_of(model);
-  graph.listing = {
-      fmt::format("model = {}.to(device)", constructor_of(model, variant)),
-      "model.register_forward_hook(lambda module, args, output: output.logits)",
-  };
+  graph.listing = lines_of(fmt::format("model = {}.to(device)", constructor_of(model, variant)));
+  graph.listed = listed_model(model, variant, data.shape.tokens);
   return graph;
 }
 

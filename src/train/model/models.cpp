@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "program/known_models.h"
+#include "train/listing/model_lines.h"
 #include "train/model/published_models.h"
 
 namespace trainscope::train {
@@ -108,6 +109,8 @@ Graph build_mlp(const program::Config& config, const TrainingData& data, std::in
   Graph graph = builder.finish(x);
   graph.listing = mlp_listing(widths);
   graph.blocks = "model[:-1]";
+  graph.listed.parts = {"parts = list(model)"};
+  graph.listed.parts_of_block = 2;
   if (cut > 0)
     graph.listing.push_back(fmt::format("# forward: x = x.detach() after hidden layer {}", cut));
   return graph;
@@ -139,6 +142,8 @@ Graph build_cnn(const program::Config& config, const TrainingData& data, std::in
   Graph graph = builder.finish(builder.linear("linear", x, data.shape.classes));
   graph.listing = listing;
   graph.blocks = "model[:-1]";
+  graph.listed.parts = {"parts = list(model)"};
+  graph.listed.parts_of_block = norm ? 4 : 3;
   return graph;
 }
 
@@ -218,11 +223,11 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   x = builder.linear("head", builder.layer_norm("last norm", x), data.shape.classes, false);
   Graph graph = builder.finish(x);
   graph.blocks = "model.blocks";
-  graph.listing = {
-      fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},", data.shape.classes,
-                  data.shape.tokens, width, heads),
-      fmt::format("    blocks={}, dropout={:g}{}).to(device)", blocks, dropout,
-                  way.kernel == AttentionKernel::kEager ? ", attention=attention" : "")};
+  graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
+                               data.shape.classes, data.shape.tokens, width, heads),
+                   fmt::format("    blocks={}, dropout={:g}).to(device)", blocks, dropout)};
+  graph.listed =
+      listed_gpt(way.kernel == AttentionKernel::kEager, config.flag("checkpoint.enabled"));
   return graph;
 }
 

@@ -111,7 +111,7 @@ ListedStages listed(const PipelineModel& model) {
   const std::vector<TiedParameter> tied = tied_parameters(model.stages);
   std::string name;
   if (!tied.empty()) name = model.stages.front().graph.parameters[tied.front().in_first].name;
-  return {split_points(model.stages), name};
+  return {blocks_before(model.stages), name};
 }
 
 }  // namespace trainscope::train

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <optional>
@@ -173,23 +172,16 @@ std::vector<TiedParameter> tied_parameters(const std::vector<Stage>& stages) {
   return tied;
 }
 
-// Of a block, the name up to its number.
-std::vector<std::string> split_points(const std::vector<Stage>& stages) {
-  std::vector<std::string> points;
+// One that begins with no block is behind all of them.
+std::vector<int> blocks_before(const std::vector<Stage>& stages) {
+  int all = 0;
+  for (const Stage& stage : stages) all = std::max(all, stage.last_block);
+  std::vector<int> before;
   for (std::size_t stage = 1; stage < stages.size(); ++stage) {
-    const Layer& first = stages[stage].graph.layers.front();
-    std::string point;
-    for (std::size_t begin = 0; begin <= first.name.size();) {
-      const std::size_t end = std::min(first.name.find('.', begin), first.name.size());
-      point += (begin == 0 ? "" : ".") + first.name.substr(begin, end - begin);
-      const bool is_number =
-          end > begin && std::isdigit(static_cast<unsigned char>(first.name[begin]));
-      if (first.block > 0 && is_number) break;
-      begin = end + 1;
-    }
-    points.push_back(point);
+    const int block = stages[stage].graph.layers.front().block;
+    before.push_back(block > 0 ? block - 1 : all);
   }
-  return points;
+  return before;
 }
 
 std::int64_t drawn_before(const Graph& graph, ParameterId parameter) {

@@ -37,8 +37,8 @@ struct TiedParameter {
 };
 std::vector<TiedParameter> tied_parameters(const std::vector<Stage>& stages);
 
-// How PyTorch names the modules that the stages behind the first begin with: "transformer.h.3".
-std::vector<std::string> split_points(const std::vector<Stage>& stages);
+// How many of the model's blocks are before each stage behind the first.
+std::vector<int> blocks_before(const std::vector<Stage>& stages);
 
 // How many parameters whose values are drawn stand before one in a model; see Initial::before.
 std::int64_t drawn_before(const Graph& graph, ParameterId parameter);
