@@ -37,6 +37,35 @@ double passes(const std::vector<Launched>& launches, double batch, bool of_score
 
 }  // namespace
 
+TEST_CASE("the flash kernel's three gradients are put together to that of one projection") {
+  const std::vector<std::string> flash{"attention.kernel=flash", "precision=bf16",
+                                       "machine=a100-sxm-1", "batch_size=4"};
+  const auto backward = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = flash;
+    all.insert(all.end(), more.begin(), more.end());
+    return gpt(all);
+  };
+  const program::Program program = backward({});
+  const std::vector<Launched> launches = launched(program, Phase::kBackward);
+  const auto kernel = std::ranges::find_if(launches, [](const Launched& one) {
+    return std::holds_alternative<program::Attention>(one.operation->function);
+  });
+  REQUIRE(launches.end() - kernel > 1);
+  const Operation& cat = *(kernel + 1)->operation;
+  CHECK(cat.kernel == "CatArrayBatchedCopy");
+  CHECK(cat.framework == "SplitBackward0");
+  CHECK(cat.is_gradient);
+  CHECK(cat.bytes == Approx(2 * 3 * 2 * 4 * kHeads * kLength * kWidth));  // read, written; BF16
+  CHECK(cat.reads == kernel->operation->writes);
+  CHECK(program.buffers[cat.reads[0]].elements() == program.buffers[cat.writes[0]].elements());
+  const program::Program fused = backward({"compile.fuse=true"});
+  CHECK(std::ranges::count(frameworks(launched(fused, Phase::kBackward)), "triton_poi_fused_cat") ==
+        1);
+  // Of three projections each takes its own.
+  const program::Program three = backward({"model.name=bert-large", "data.name=auto"});
+  CHECK(std::ranges::count(frameworks(launched(three, Phase::kBackward)), "SplitBackward0") == 0);
+}
+
 TEST_CASE("attention is launched as the math backend does it") {
   const program::Program several = gpt({"batch_size=2"});
   CHECK(frameworks(attention(several, Phase::kForward)) ==

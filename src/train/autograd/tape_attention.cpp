@@ -41,6 +41,22 @@ std::vector<AttentionLaunch> Tape::launches_of(const program::Operation& whole) 
                         eager_kept_[probabilities]);
 }
 
+// The kernel gives three gradients, which SplitBackward0 puts together (at::cat) to that of the
+// projection they were cut from.
+Index Tape::push_packed_gradient(program::Operation flash) {
+  const Index projection = flash.writes[0];
+  const program::Buffer like = program_.buffers[projection];
+  flash.writes[0] =
+      new_buffer(like.name + ", in three", like.elements(), like.type, Role::kActivation);
+  program::Operation cat = make_operation(program_, program::Concatenate{}, like.type,
+                                          {{flash.writes[0]}, {projection}});
+  cat.framework = "SplitBackward0";
+  if (options_.compile.fuse) cat.kernel = cat.framework = "triton_poi_fused_cat";
+  cat.is_gradient = flash.is_gradient;
+  push(std::move(flash));
+  return push(std::move(cat));
+}
+
 Index Tape::push_written_gelu(const program::Operation& whole) {
   const bool forward =
       std::get<program::Activation>(whole.function).part == program::Part::kForward;

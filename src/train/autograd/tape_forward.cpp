@@ -395,6 +395,8 @@ Index Tape::emit(const program::Function& function, ElementType type, Operands o
   if (attention && !attention->flash) return push_attention(operation);
   if (attention && attention->is_grouped() && in_backward_)
     return push_with_sums_of_heads(std::move(operation));
+  if (attention && attention->packed && attention->part != program::Part::kForward)
+    return push_packed_gradient(std::move(operation));
   const auto* activation = std::get_if<program::Activation>(&function);
   if (activation && activation->written_out && !options_.compile.fuse)
     return push_written_gelu(operation);

@@ -187,6 +187,8 @@ class Tape {
   // Those of an attention that has no kernel of its own; `whole`: as one operation.
   program::Index push_attention(const program::Operation& whole);
   std::vector<AttentionLaunch> launches_of(const program::Operation& whole);
+  // Backward of an attention in its kernel, of one projection.
+  program::Index push_packed_gradient(program::Operation flash);
   program::Index push_written_gelu(const program::Operation& whole);
   program::Index push_written_norm(const program::Operation& whole);
   program::Index push_rotation(const program::Operation& whole);
