@@ -76,7 +76,11 @@ const Copy* copy_of(const Action& action) {
 }
 
 ElementType type_of(const Program& program, const Collective& collective) {
-  const Index payload = collective.send != kNoIndex ? collective.send : collective.receive;
+  // FSDP's copy into what is gathered casts, and what it sends is named as it was before.
+  const bool gathers =
+      collective.kind == CollectiveKind::kAllGather && collective.receive != kNoIndex;
+  const Index payload =
+      collective.send != kNoIndex && !gathers ? collective.send : collective.receive;
   if (payload == kNoIndex) return ElementType::kFp32;
   for (const Index buffer : program.payloads[payload])
     if (program.buffers[buffer].type != ElementType::kInt64) return program.buffers[buffer].type;

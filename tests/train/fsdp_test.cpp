@@ -177,6 +177,15 @@ TEST_CASE("what FSDP sends is the model three times, resharding not twice") {
   near(bytes_of(exact, CollectiveKind::kReduceScatter), 1);
 }
 
+TEST_CASE("what FSDP gathers is told in the type in which it travels") {
+  const program::Program program =
+      program_of(kGpt, {"fsdp.param_dtype=bf16", "fsdp.reduce_dtype=fp32"});
+  for (const program::Collective& one : collectives_of(program))
+    CHECK(program::type_of(program, one) == (one.kind == CollectiveKind::kAllGather
+                                                 ? program::ElementType::kBf16
+                                                 : program::ElementType::kFp32));
+}
+
 TEST_CASE("what is asked of all gradients is summed over the ranks, once a step") {
   const auto sums_of = [](const Settings& more) {
     std::vector<std::int64_t> bytes;
