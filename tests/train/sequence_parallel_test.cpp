@@ -289,7 +289,9 @@ TEST_CASE("the listing says where the sequence is cut, and where it is whole") {
                                Contains("\"lm_head\": PrepareModuleInput("));
   CHECK_THAT(lines(kOpt), Contains("\"self_attn\": PrepareModuleInput(input_kwarg_layouts={") &&
                               Contains("\"self_attn.k_proj\": ColwiseParallel(),") &&
-                              Contains("\"fc1\": ColwiseParallel(input_layouts=Shard(1)),"));
+                              Contains("\"final_layer_norm\": SequenceParallel(sequence_dim=0),\n"
+                                       "    \"fc1\": ColwiseParallel(input_layouts=Shard(0)),\n"
+                                       "    \"fc2\": RowwiseParallel(output_layouts=Shard(0)),}"));
   // They count what their embedding gives, which is a part of the sequence.
   const char* whole = "model.register_forward_pre_hook(lambda module, args, kwargs: (args, {";
   for (const Settings& model : {kGpt2, kOpt}) CHECK_THAT(lines(model), Contains(whole));

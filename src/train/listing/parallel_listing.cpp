@@ -175,14 +175,23 @@ const char* norm_style(bool is_added) {
   return is_added ? "SequenceParallel(use_local_output=True)" : "SequenceParallel()";
 }
 
+// OPT's layers lay the tokens of all sequences in a row behind their attention
+// (OPTDecoderLayer.forward).
+bool has_tokens_in_a_row(const CutName& one) {
+  return one.name == "fc1" || one.name == "fc2" || one.name == "final_layer_norm";
+}
+
 // `in_parts`: of the sequence.
 std::string style_of(const CutName& one, bool in_parts) {
   const bool gathers = in_parts && !one.shares_input;
+  const int tokens = has_tokens_in_a_row(one) ? 0 : 1;  // the dimension
   if (one.cut == Cut::kColumns)
-    return fmt::format("ColwiseParallel({})", gathers ? "input_layouts=Shard(1)" : "");
+    return fmt::format("ColwiseParallel({})",
+                       gathers ? fmt::format("input_layouts=Shard({})", tokens) : "");
   if (one.cut == Cut::kRows)
-    return fmt::format("RowwiseParallel({})", in_parts ? "output_layouts=Shard(1)" : "");
-  return norm_style(one.is_added);
+    return fmt::format("RowwiseParallel({})",
+                       in_parts ? fmt::format("output_layouts=Shard({})", tokens) : "");
+  return tokens == 0 ? "SequenceParallel(sequence_dim=0)" : norm_style(one.is_added);
 }
 
 // Of "self_attn.q_proj", "self_attn".
