@@ -52,6 +52,21 @@ TEST_CASE("a frame for later lets the window sleep until then") {
   CHECK(drain(scheduler, now + 250ms) == 1);
 }
 
+TEST_CASE("frames are drawn once the last input has rested, however long there was input") {
+  RenderScheduler scheduler;
+  const auto start = RenderScheduler::Clock::now();
+  drain(scheduler, start);
+  for (auto at = 0ms; at <= 300ms; at += 20ms) {
+    scheduler.input(start + at);
+    CHECK(drain(scheduler, start + at) == 3);
+  }
+  CHECK(drain(scheduler, start + 480ms) == 0);
+  CHECK(scheduler.seconds_to_sleep(start + 480ms, 1.0) == Approx(0.02));
+  CHECK(drain(scheduler, start + 500ms) > 2);
+  CHECK(drain(scheduler, start + 900ms) == 0);
+  CHECK(scheduler.seconds_to_sleep(start + 900ms, 1.0) == 1.0);
+}
+
 TEST_CASE("another thread's wake draws a frame") {
   RenderScheduler scheduler;
   const auto now = RenderScheduler::Clock::now();

@@ -1,11 +1,16 @@
 #include "ui/app/window/window.h"
 
 #include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -84,6 +89,51 @@ TEST_CASE("windows open one after the other, at the scale asked for") {
       TRAINSCOPE_SKIP(error.what());
     }
   }
+}
+
+TEST_CASE("a tooltip appears where the mouse rests, in a window that sleeps between its frames") {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  std::unique_ptr<Window> window;
+  try {
+    window = std::make_unique<Window>(
+        WindowOptions{.width = 320, .height = 200, .scale = 1, .off_screen = true});
+  } catch (const MissingError& error) {
+    TRAINSCOPE_SKIP(error.what());
+  }
+  int shown = 0;
+  const auto draw_what_is_due = [&](Clock::duration time) {
+    int frames = 0;
+    for (const auto end = Clock::now() + time; Clock::now() < end;) {
+      window->wait();
+      if (window->frame_due()) {
+        window->begin_frame();
+        ImGui::SetNextWindowPos({0, 0});
+        ImGui::SetNextWindowSize({320, 200});
+        ImGui::Begin("all", nullptr, ImGuiWindowFlags_NoDecoration);
+        ImGui::Button("rest here", {300, 100});
+        if (ImGui::BeginItemTooltip()) {
+          ++shown;
+          ImGui::EndTooltip();
+        }
+        ImGui::End();
+        window->end_frame();
+        ++frames;
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+    return frames;
+  };
+  ImGui_ImplGlfw_CursorEnterCallback(window->handle(), GLFW_TRUE);
+  draw_what_is_due(100ms);
+  for (int i = 0; i < 12; ++i) {
+    ImGui_ImplGlfw_CursorPosCallback(window->handle(), 40 + 6 * i, 50 + i % 2);
+    draw_what_is_due(20ms);
+  }
+  CHECK(shown == 0);
+  draw_what_is_due(500ms);
+  CHECK(shown > 0);
+  CHECK(draw_what_is_due(300ms) == 0);  // and it sleeps again
 }
 
 TEST_CASE("a window opens no larger than the screen has room for, frame and all") {

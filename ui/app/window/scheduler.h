@@ -18,6 +18,9 @@ class RenderScheduler {
   void animate_for(double seconds);
   // Draw one frame once that time has come.
   void draw_at(Clock::time_point time);
+  // Something came from mouse or keyboard: drawn now, and once it has rested, as what waits for
+  // that (a tooltip) is due then.
+  void input(Clock::time_point now);
   // Any thread: something has changed.
   void wake() { woken_.store(true, std::memory_order_release); }
 
@@ -30,6 +33,7 @@ class RenderScheduler {
   int frames_ = 3;  // the first ones, in which ImGui settles
   Clock::time_point animate_until_{};
   Clock::time_point draw_at_ = Clock::time_point::max();
+  Clock::time_point rested_at_ = Clock::time_point::max();
   std::atomic<bool> woken_{false};
 };
 

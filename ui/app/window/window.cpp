@@ -18,7 +18,7 @@
 namespace trainscope::ui {
 namespace {
 
-// Typing blinks a cursor; hovering waits for a tooltip.
+// Typing blinks a cursor.
 void keep_time_for_imgui(RenderScheduler& scheduler) {
   const auto now = RenderScheduler::Clock::now();
   if (ImGui::GetIO().WantTextInput) scheduler.draw_at(now + std::chrono::milliseconds(250));
@@ -90,11 +90,7 @@ void Window::shut_down() {
 
 bool Window::frame_due() {
   const auto now = RenderScheduler::Clock::now();
-  const bool input = ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
-  if (input) {
-    scheduler_.request_frames(3);
-    scheduler_.draw_at(now + std::chrono::milliseconds(200));  // a tooltip may be due
-  }
+  if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) scheduler_.input(now);
   return scheduler_.frame_due(now);
 }
 
