@@ -2,11 +2,15 @@
 #include "ui/panels/gpus/gpu_cards.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <set>
 
 #include "analysis/views/gradient_flow.h"
 #include "machine/ring.h"
+#include "ui/panels/gpus/gpu_paint.h"
+#include "ui/read_text.h"
 #include "ui/runs.h"
 #include "ui/words.h"
 
@@ -75,6 +79,58 @@ TEST_CASE("all cards of a picture have their names, or none has") {
     const float name = text_size(theme.font.text, theme.size.label, "GPU 15").x;
     CHECK(name <= picture.map.gpus.front().box.width());
     CHECK(picture.look.words >= name);
+  }
+}
+
+TEST_CASE("a card shows its gradients in every room, and all cards show as many cells") {
+  REQUIRE_DRIVER(driver, 1280, 720);
+  const Theme theme = make_theme(ThemeMode::kDark, 1, driver->window().fonts());
+  for (const auto& [machine, ranks] : {std::pair{"h100-sxm-8", 8}, std::pair{"h200-8x2", 16}}) {
+    const RunPointer run = ddp_on(machine, ranks);
+    const analysis::GradientFlow flow = analysis::gradient_flow(*run->trace, run->program.get());
+    const Nanos done = flow.backwards.back().buckets.back().done;
+    const machine::Topology topology = machine::topology_of(machine::load_machine(machine));
+    const std::vector<int> ring = machine::ring_order(topology, ranks);
+    driver->window().begin_frame();
+    ImGui::Begin("cards");
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    for (float wide = 250; wide <= 1100; wide += 85)
+      for (float tall = 62; tall <= 400; tall += 3) {
+        INFO(machine << " in " << wide << " x " << tall);
+        const GpuPicture picture = gpu_picture(theme, &topology, ring, {{0, 0}, {wide, tall}});
+        const int before = draw->VtxBuffer.Size;
+        paint_cards(theme, picture, flow, done);
+        const Color summed = theme.of(trace::Category::kCollective).fill;
+        const ImU32 full = summed, under_words = mixed(theme.card, summed, 0.4F);
+        std::set<std::ptrdiff_t> counts;
+        for (const GpuMap::Gpu& gpu : picture.map.gpus)
+          counts.insert(std::count_if(draw->VtxBuffer.begin() + before, draw->VtxBuffer.end(),
+                                      [&](const ImDrawVert& vertex) {
+                                        const ImVec2 at = vertex.pos;
+                                        return (vertex.col == full || vertex.col == under_words) &&
+                                               at.x >= gpu.box.min.x - 1 &&
+                                               at.x <= gpu.box.max.x + 1 &&
+                                               at.y >= gpu.box.min.y - 1 &&
+                                               at.y <= gpu.box.max.y + 1;
+                                      }));
+        CHECK(counts.size() == 1);
+        CHECK(*counts.begin() >= 4);
+      }
+    ImGui::End();
+    driver->window().end_frame();
+  }
+}
+
+TEST_CASE("what the colours of cells mean is said at every size of the window") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1366, 768}}) {
+    REQUIRE_DRIVER(driver, width, height);
+    for (const char* lesson : {"buckets-and-overlap", "dp-vs-ddp"}) {
+      walk_to_result(*driver, lesson);
+      driver->app().show_panel("gradient-flow");
+      driver->settle();
+      INFO(lesson << " at " << width);
+      CHECK(says("being summed", "Gradient flow"));
+    }
   }
 }
 

@@ -45,8 +45,8 @@ void check_map(const GpuMap& map, const Box& room) {
   for (const GpuMap::Gpu& gpu : map.gpus) {
     CHECK(gpu.box.width() >= 3);
     CHECK(gpu.box.height() >= 3);
-    CHECK(std::abs(gpu.box.width() - map.gpus.front().box.width()) <= 1);
-    CHECK(std::abs(gpu.box.height() - map.gpus.front().box.height()) <= 1);
+    CHECK(gpu.box.width() == map.gpus.front().box.width());
+    CHECK(gpu.box.height() == map.gpus.front().box.height());
     boxes.push_back(gpu.box);
   }
   for (const GpuMap::Hub& hub : map.hubs) boxes.push_back(hub.box);
@@ -71,7 +71,7 @@ TEST_CASE("GPUs stand apart in every room that a panel may have") {
     }
 }
 
-TEST_CASE("bars lose their names where room is short, then the links are left out") {
+TEST_CASE("bars have names at their left where room is short, then none, then no links are shown") {
   const machine::Topology topology = machine::topology_of(machine::load_machine("h200-8x2"));
   const auto map_in = [&](ImVec2 size) {
     return lay_out_gpus(&topology, machine::ring_order(topology, 16), room_of(size), 1);
@@ -84,7 +84,15 @@ TEST_CASE("bars lose their names where room is short, then the links are left ou
   const GpuMap low = map_in({446, 99});
   CHECK(low.shows_links);
   CHECK(low.hubs.size() == 3);
-  CHECK(named(low) == 0);
+  CHECK(named(low) == 3);
+  for (const GpuMap::Hub& hub : low.hubs) {
+    CHECK(hub.words.width() > 50);
+    for (const GpuMap::Gpu& gpu : low.gpus) CHECK_FALSE(overlaps(hub.words, gpu.box));
+    CHECK_FALSE(overlaps(hub.words, hub.box));
+  }
+  const GpuMap narrow = map_in({330, 99});
+  CHECK(narrow.shows_links);
+  CHECK(named(narrow) == 0);
   const GpuMap lowest = map_in({446, 60});
   CHECK_FALSE(lowest.shows_links);
   CHECK(lowest.hubs.empty());

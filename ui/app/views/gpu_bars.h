@@ -1,6 +1,6 @@
 // How high the cards in a picture of GPUs are, and the bars that join them: switches, bridges, the
-// network. Where room is short the bars first lose the row for their names, then the names, then
-// they are lines. Pure.
+// network. Where room is short the bars first lose the row for their names, then they are lines
+// with their names at their left, then the names go. Pure.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace trainscope::ui {
 
 // Where what a bar stands for is written, clear of all that travels through it.
-enum class BarNames : std::uint8_t { kOwnRow, kBeside, kNone };
+enum class BarNames : std::uint8_t { kOwnRow, kBeside, kAtLeft, kNone };
 
 struct Bars {
   BarNames names = BarNames::kNone;
@@ -41,7 +41,7 @@ struct Stack {
 // pixel at scale 1.
 std::optional<Bars> bars_for(const Box& area, float unit, const Stack& stack);
 
-// How far the columns move to the right for names at the left of the bars.
-float room_beside(const Box& area, float unit, int columns);
+// How far the columns move to the right for names that stand so.
+float room_for_names(const Box& area, float unit, BarNames names, int columns);
 
 }  // namespace trainscope::ui

@@ -115,14 +115,16 @@ class MapBuilder {
   // A row of cards; `down`: their inner edge is the lower one.
   void put_row(const std::vector<int>& numbers, int columns, float top, float height, int row,
                bool down) {
+    // Whole pixels, so that what is drawn in one card is drawn in all.
+    top = std::round(top), height = std::floor(height);
     const float each = (area_.width() - left_) / static_cast<float>(columns);
     const float most = std::min(each - apart_ * unit_, 128 * unit_);
-    const float wide = std::max(most, each * 0.7F);
+    const float wide = std::floor(std::max(most, each * 0.7F));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const int gpu = numbers[i];
       const float x = area_.min.x + left_ + each * (static_cast<float>(i) + 0.5F);
-      map_.gpus[static_cast<std::size_t>(gpu)] = {
-          gpu, {{std::round(x - wide / 2), top}, {std::round(x + wide / 2), top + height}}};
+      const float left = std::round(x - wide / 2);
+      map_.gpus[static_cast<std::size_t>(gpu)] = {gpu, {{left, top}, {left + wide, top + height}}};
       GpuMap::Stop& at = stop(gpu);
       at.x = std::round(x);
       at.inner = down ? top + height : top;
@@ -167,7 +169,7 @@ class MapBuilder {
     const auto bars = bars_for(area_, unit_, stack);
     if (!bars) return false;
     bars_ = *bars;
-    left_ = bars_.names == BarNames::kBeside ? room_beside(area_, unit_, stack.columns) : 0;
+    left_ = room_for_names(area_, unit_, bars_.names, stack.columns);
     map_.lane_ = bars_.lane;
     map_.chip = bars_.chip;
     return true;
@@ -184,12 +186,19 @@ class MapBuilder {
     return map_.hubs.size() - 1;
   }
 
-  // A row of its own is on the side where no card hangs; else what is left of all that travels.
+  // At the left of lines; a row of its own is on the side where no card hangs; else what is left of
+  // all that travels.
   void free_words() {
     const float margin = 7 * unit_, aside = bars_.lane + bars_.chip + 2 * unit_;
     for (std::size_t i = 0; i < map_.hubs.size(); ++i) {
       GpuMap::Hub& hub = map_.hubs[i];
       if (bars_.names == BarNames::kNone) continue;
+      if (bars_.names == BarNames::kAtLeft) {
+        hub.box.min.x = area_.min.x + left_;
+        hub.words = {{area_.min.x, hub.box.centre().y - 8 * unit_},
+                     {hub.box.min.x - 6 * unit_, hub.box.centre().y + 8 * unit_}};
+        continue;
+      }
       hub.words = {{hub.box.min.x + margin, hub.box.min.y},
                    {hub.box.max.x - margin, hub.box.max.y}};
       float first = hub.box.max.x, last = hub.box.min.x;
@@ -411,7 +420,8 @@ class MapBuilder {
     if (!fit(switched ? Stack{2, columns_, 3, 4, 2, 0, true, true}
                       : Stack{2, 1, 1, 2, 0, 2 * bow, false, true}))
       return false;
-    if (!switched) left_ = 0;  // the network has room for its name between the rows
+    // The network has room for its name between the rows.
+    if (!switched && bars_.names != BarNames::kAtLeft) left_ = 0;
     if (meshed) apart_ = kApartJoined;
     const float gap = bars_.gap, network = std::min(bars_.bar, 24 * unit_);
     const float tall = std::min(bars_.card + (bars_.bar - network) / 2, 104 * unit_);

@@ -203,4 +203,26 @@ std::optional<std::size_t> draw_bucket_table(const Theme& theme, const char* id,
   return clicked;
 }
 
+void draw_exposed(const Theme& theme, const ExposureWords& words, const Box& box) {
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
+  const float left = box.min.x + theme.px(12), room = box.width() - theme.px(24);
+  const bool tall = box.height() > theme.px(72);
+  float y = box.min.y + theme.px(tall ? 17 : 14);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
+                   "Exposed communication");
+  y += theme.px(tall ? 25 : 21);
+  const float size = tall ? theme.size.heading : theme.size.text;
+  draw_text_middle(draw, theme.font.strong, size, left, y, words.any ? theme.bad : theme.good,
+                   words.figure);
+  const float used = text_size(theme.font.strong, size, words.figure).x + theme.px(8);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left + used, y + theme.px(1),
+                   theme.muted,
+                   shortened(theme.font.text, theme.size.label, words.whole, room - used));
+  if (!tall) return;
+  y += theme.px(23);
+  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
+                   shortened(theme.font.text, theme.size.label, words.most, room));
+}
+
 }  // namespace trainscope::ui

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/views/gradient_flow.h"
+#include "ui/app/views/gradient_cells.h"
 #include "ui/app/window/shapes.h"
 
 namespace trainscope::ui {
@@ -20,5 +21,8 @@ std::optional<std::size_t> draw_bucket_table(const Theme& theme, const char* id,
 
 // How high it would like to be.
 float bucket_table_height(const Theme& theme, const analysis::BackwardFlow& backward);
+
+// The card below it: how much of the step's communication is exposed.
+void draw_exposed(const Theme& theme, const ExposureWords& words, const Box& box);
 
 }  // namespace trainscope::ui

@@ -28,6 +28,9 @@ float padding(const Theme& theme, const Box& card) {
   return std::min(theme.px(8), card.width() * 0.1F);
 }
 
+// From here on there is room for what is shown below the name.
+constexpr float kLeastBelow = 50;
+
 CardLook card_look(const Theme& theme, const GpuMap& map) {
   if (map.gpus.empty()) return {};
   const Box& card = map.gpus.front().box;  // all are of one size
@@ -35,10 +38,10 @@ CardLook card_look(const Theme& theme, const GpuMap& map) {
   const float name = widest(theme, map, CardForm::kNamed),
               number = widest(theme, map, CardForm::kNumbered);
   const bool line = card.height() >= theme.size.label + theme.px(4);
-  if (card.height() >= theme.px(44) && name <= inner) return {CardForm::kNamed, false, name};
+  const bool below = card.height() >= theme.px(kLeastBelow);
+  if (below && name <= inner) return {CardForm::kNamed, false, name};
   if (line && name <= inner * 0.45F) return {CardForm::kNamed, true, name};
-  if (card.height() >= theme.px(40) && std::max(number, theme.px(15)) <= inner)
-    return {CardForm::kNumbered, false, number};
+  if (below && std::max(number, theme.px(15)) <= inner) return {CardForm::kNumbered, false, number};
   if (line && number + pad + theme.px(15) <= inner) return {CardForm::kNumbered, true, number};
   const bool fits = number + theme.px(3) <= card.width() && card.height() >= theme.size.label;
   return {fits ? CardForm::kFilled : CardForm::kDot, false, number};

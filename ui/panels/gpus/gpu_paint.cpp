@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analysis/views/collective_progress.h"
 #include "ui/panels/charts/chart.h"
@@ -80,10 +81,8 @@ std::size_t gradients_of(const BackwardFlow& backward) {
   return count > 0 ? count : backward.buckets.size();
 }
 
-// False: there is no room for any.
-bool paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backward, Nanos time) {
-  const CellGrid grid = grid_in(theme, box, gradients_of(backward));
-  if (grid.cells() == 0) return false;
+void paint_cells(const Theme& theme, const Box& box, const CellGrid& grid,
+                 const BackwardFlow& backward, Nanos time) {
   const std::vector<GradientCell> cells = gradient_cells(backward, time, grid.cells());
   const CellColors colors = colors_of(theme);
   const float gap = std::max(1.0F, std::round(grid.each * 0.16F));
@@ -95,7 +94,6 @@ bool paint_cells(const Theme& theme, const Box& box, const BackwardFlow& backwar
     paint_cell(theme, colors, cells[i],
                {at, {at.x + std::floor(grid.each - gap), at.y + std::floor(grid.tall - gap)}});
   }
-  return true;
 }
 
 // ---- What a GPU holds of the bucket that a ring is summing -------------------------------------
@@ -165,14 +163,18 @@ void paint_small(const Theme& theme, const CardLook& look, const GpuMap::Gpu& gp
                      state == BucketState::kDone ? 1 : share_summed(bucket, time));
 }
 
+// `grid`: of all cards; the first one that is painted lays it out.
 void paint_card(const Theme& theme, const GpuPicture& picture, const GpuMap::Gpu& gpu,
-                const GradientFlow& flow, Nanos time) {
+                const GradientFlow& flow, Nanos time, std::optional<CellGrid>& grid) {
   if (picture.look.is_small()) return paint_small(theme, picture.look, gpu, flow, time);
   const BackwardFlow& backward = flow.at(time);
   const Box inner = paint_card_frame(theme, picture.look, gpu, card_edge(theme));
   if (!flow.has(gpu.number)) return paint_absence(theme, inner);
   const float strip = gpu.box.height() > theme.px(64) ? theme.px(9) : theme.px(5);
-  paint_cells(theme, {inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}}, backward, time);
+  const Box room{inner.min, {inner.max.x, inner.max.y - strip - theme.px(3)}};
+  if (!grid) grid = grid_in(theme, room, gradients_of(backward));
+  if (grid->cells() == 0) return paint_small(theme, picture.look, gpu, flow, time);
+  paint_cells(theme, room, *grid, backward, time);
   const BucketTimes* running = running_bucket(backward, time);
   if (!running || flow.ranks < 2) return;
   const Box foot{{inner.min.x, inner.max.y - strip}, inner.max};
@@ -279,11 +281,25 @@ void paint_switch(const Theme& theme, const GpuMap& map, double share) {
   }
 }
 
+// ---- The legend --------------------------------------------------------------------------------
+
+constexpr std::pair<const char*, GradientCell> kLegend[] = {
+    {"not ready", {0, 1, 0, BucketState::kFilling}},
+    {"ready", {0, 1, 1, BucketState::kFilling}},
+    {"being summed", {0, 1, 1, BucketState::kRunning}},
+    {"summed", {0, 1, 1, BucketState::kDone}}};
+constexpr float kBetweenEntries = 16;
+
+float entry_width(const Theme& theme, const char* words) {
+  return theme.px(9 + 6) + text_size(theme.font.text, theme.size.label, words).x;
+}
+
 }  // namespace
 
 void paint_cards(const Theme& theme, const GpuPicture& picture, const GradientFlow& flow,
                  Nanos time) {
-  for (const GpuMap::Gpu& gpu : picture.map.gpus) paint_card(theme, picture, gpu, flow, time);
+  std::optional<CellGrid> grid;
+  for (const GpuMap::Gpu& gpu : picture.map.gpus) paint_card(theme, picture, gpu, flow, time, grid);
 }
 
 void paint_traffic(const Theme& theme, const GpuMap& map, const GradientFlow& flow, Nanos time) {
@@ -309,24 +325,23 @@ void paint_sends(const Theme& theme, const GpuMap& map, const std::vector<sim::C
   paint_parts_on(theme, map, ways, chunks, within);
 }
 
-void paint_cell_legend(const Theme& theme, const Box& box) {
-  ImDrawList* draw = ImGui::GetWindowDrawList();
+void paint_cell_legend(const Theme& theme, ImVec2 left_middle) {
   const CellColors colors = colors_of(theme);
-  const float size = theme.size.label, edge = theme.px(9), y = box.centre().y;
-  float x = box.min.x;
-  using State = BucketState;
-  const std::pair<const char*, GradientCell> entries[] = {
-      {"not ready", {0, 1, 0, State::kFilling}},
-      {"ready", {0, 1, 1, State::kFilling}},
-      {"being summed", {0, 1, 1, State::kRunning}},
-      {"summed", {0, 1, 1, State::kDone}}};
-  for (const auto& [words, cell] : entries) {
-    const float wide = edge + theme.px(6) + text_size(theme.font.text, size, words).x;
-    if (x + wide > box.max.x) return;
+  const float size = theme.size.label, edge = theme.px(9), y = left_middle.y;
+  float x = left_middle.x;
+  for (const auto& [words, cell] : kLegend) {
     paint_cell(theme, colors, cell, {{x, y - edge / 2}, {x + edge, y + edge / 2}});
-    draw_text_middle(draw, theme.font.text, size, x + edge + theme.px(6), y, theme.muted, words);
-    x += wide + theme.px(16);
+    draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, size, x + edge + theme.px(6), y,
+                     theme.muted, words);
+    x += entry_width(theme, words) + theme.px(kBetweenEntries);
   }
+}
+
+float cell_legend_width(const Theme& theme) {
+  float width = -theme.px(kBetweenEntries);
+  for (const auto& [words, cell] : kLegend)
+    width += entry_width(theme, words) + theme.px(kBetweenEntries);
+  return width;
 }
 
 }  // namespace trainscope::ui

@@ -20,7 +20,8 @@ void paint_traffic(const Theme& theme, const GpuMap& map, const analysis::Gradie
 void paint_sends(const Theme& theme, const GpuMap& map, const std::vector<sim::ChunkSend>& sends,
                  double within);
 
-// What the colours of the cells mean, in a line.
-void paint_cell_legend(const Theme& theme, const Box& box);
+// What the colours of the cells mean, in a line, and how wide that is.
+void paint_cell_legend(const Theme& theme, ImVec2 left_middle);
+float cell_legend_width(const Theme& theme);
 
 }  // namespace trainscope::ui

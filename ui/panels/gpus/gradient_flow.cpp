@@ -8,6 +8,7 @@
 #include "analysis/runs/measured_run.h"
 #include "ui/panels/charts/chart.h"
 #include "ui/panels/comparison/side_data.h"
+#include "ui/panels/gpus/bucket_table.h"
 #include "ui/panels/gpus/chunk_view.h"
 #include "ui/panels/gpus/gpu_paint.h"
 #include "ui/panels/gpus/stage_strip.h"
@@ -77,7 +78,8 @@ struct SideView {
   const FlowFacts& facts;
   std::size_t side;
   Nanos time;
-  Nanos axis = 0;  // of its strip: the longest step of those beside it
+  Nanos axis = 0;             // of its strip: the longest step of those beside it
+  bool legend_above = false;  // of the cells, once for both sides
 };
 
 // ---- Its parts ---------------------------------------------------------------------------------
@@ -129,11 +131,50 @@ void say_too_low(const Theme& theme, const Box& box, float y) {
            theme.muted, theme.font.text, theme.size.label);
 }
 
+// Where the words below the picture stand, and the legend of the cells: to their right where both
+// have room, else on a line of its own.
+struct Foot {
+  bool beneath = true;  // there is a second line of words
+  bool legend = false;
+  bool legend_beside = false;
+  float height = 0;
+};
+
+Foot foot_of(const SideView& view, const Box& box, float line) {
+  const Theme& theme = view.context.theme;
+  Foot foot;
+  foot.beneath = box.height() >= theme.px(150);
+  foot.legend = !view.facts.is_star() && !view.legend_above;
+  constexpr float kLeastWords = 220;
+  foot.legend_beside = box.width() >= cell_legend_width(theme) + theme.px(kLeastWords);
+  const bool own_line = foot.legend && !foot.legend_beside;
+  foot.height = (1.0F + (foot.beneath ? 1 : 0) + (own_line ? 1 : 0)) * line + theme.px(4);
+  return foot;
+}
+
+void draw_foot(const SideView& view, const Foot& foot, Box box, float line) {
+  const Theme& theme = view.context.theme;
+  const FlowWords words = words_of(view);
+  const float legend = cell_legend_width(theme), first = box.max.y - foot.height + line / 2;
+  float next = first + line;
+  Box beside = box;
+  if (foot.legend && foot.legend_beside) {
+    paint_cell_legend(theme, {box.max.x - legend, first});
+    beside.max.x -= legend + theme.px(16);
+  } else if (foot.legend && box.width() >= legend) {
+    paint_cell_legend(theme, {box.min.x, next});
+    next += line;
+  }
+  words_at(theme, beside, first, words.now, theme.text, theme.font.text, theme.size.small);
+  if (foot.beneath)
+    words_at(theme, box, next, words.beneath, theme.muted, theme.font.text, theme.size.label);
+}
+
 void draw_gpus(const SideView& view, const Box& box) {
   const Theme& theme = view.context.theme;
-  const bool low = box.height() < theme.px(150);  // then what is below the picture is one line
-  const float line = theme.px(19), foot = (low ? 1 : 2) * line + theme.px(4);
-  Box area{box.min, {box.max.x, box.max.y - foot - theme.px(6)}};
+  const float line = theme.px(19);
+  const Foot foot = foot_of(view, box, line);
+  Box area{box.min, {box.max.x, box.max.y - foot.height - theme.px(6)}};
   if (box.height() < theme.px(60)) {
     words_at(theme, box, box.min.y + line / 2, words_of(view).now, theme.text, theme.font.text,
              theme.size.small);
@@ -142,42 +183,7 @@ void draw_gpus(const SideView& view, const Box& box) {
   const bool lowest = area.height() < theme.px(60);  // then the picture comes before its words
   if (lowest) area = box;
   view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
-  if (lowest) return;
-  const FlowWords words = words_of(view);
-  const float first = box.max.y - foot + line / 2;
-  words_at(theme, box, first, words.now, theme.text, theme.font.text, theme.size.small);
-  const Box below{{box.min.x, first + line / 2}, box.max};
-  if (low) return;
-  if (!words.beneath.empty())
-    words_at(theme, box, first + line, words.beneath, theme.muted, theme.font.text,
-             theme.size.label);
-  else if (!view.facts.is_star())
-    paint_cell_legend(theme, {below.min, {below.max.x, below.min.y + line}});
-}
-
-void draw_exposed(const SideView& view, const Box& box) {
-  const Theme& theme = view.context.theme;
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const ExposureWords words = view.facts.is_star() ? exposure_words(view.facts.star, view.time)
-                                                   : exposure_words(view.facts.flow, view.time);
-  draw->AddRectFilled(box.min, box.max, theme.card, theme.size.corner);
-  const float left = box.min.x + theme.px(12), room = box.width() - theme.px(24);
-  const bool tall = box.height() > theme.px(72);
-  float y = box.min.y + theme.px(tall ? 17 : 14);
-  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
-                   "Exposed communication");
-  y += theme.px(tall ? 25 : 21);
-  const float size = tall ? theme.size.heading : theme.size.text;
-  draw_text_middle(draw, theme.font.strong, size, left, y, words.any ? theme.bad : theme.good,
-                   words.figure);
-  const float used = text_size(theme.font.strong, size, words.figure).x + theme.px(8);
-  draw_text_middle(draw, theme.font.text, theme.size.label, left + used, y + theme.px(1),
-                   theme.muted,
-                   shortened(theme.font.text, theme.size.label, words.whole, room - used));
-  if (!tall) return;
-  y += theme.px(23);
-  draw_text_middle(draw, theme.font.text, theme.size.label, left, y, theme.muted,
-                   shortened(theme.font.text, theme.size.label, words.most, room));
+  if (!lowest) draw_foot(view, foot, box, line);
 }
 
 // A row selects what it is about on the timeline, and shows it there.
@@ -225,8 +231,11 @@ void draw_buckets(const SideView& view, const Box& box) {
   const float bottom = std::min(box.min.y + wanted, box.max.y - card - gap);
   draw_table(view, {box.min, {box.max.x, bottom}});
   const float top = tall ? bottom + gap + theme.px(4) : box.max.y - card;
-  draw_exposed(view, {{box.min.x, std::min(top, box.max.y - card)},
-                      {box.max.x, std::min(top, box.max.y - card) + card}});
+  const ExposureWords words = view.facts.is_star() ? exposure_words(view.facts.star, view.time)
+                                                   : exposure_words(view.facts.flow, view.time);
+  draw_exposed(theme, words,
+               {{box.min.x, std::min(top, box.max.y - card)},
+                {box.max.x, std::min(top, box.max.y - card) + card}});
 }
 
 // Tried once someone looks at it: each number of GPUs is a run of its own.
@@ -347,6 +356,19 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
   draw_buckets(view, beside);
 }
 
+// Beside the parts to choose from, once for both sides, where one shows cells.
+void draw_shared_legend(const Theme& theme, std::vector<SideView>& shown,
+                        const GradientFlowPanel& panel, const Box& box) {
+  const bool gpus = panel.part != "buckets" && panel.part != "scaling" && panel.part != "numbers";
+  const bool cells = std::ranges::any_of(shown, [](const SideView& view) {
+    return !view.facts.is_star() && !view.facts.is_walk() && !view.facts.is_in_rows();
+  });
+  const float legend = cell_legend_width(theme);
+  if (!gpus || !cells || box.width() < legend) return;
+  paint_cell_legend(theme, {box.max.x - legend, box.centre().y});
+  for (SideView& view : shown) view.legend_above = true;
+}
+
 // What shares a place: all three where a side is narrow, else what stands beside the GPUs. Only a
 // click is kept: a side that is read later than the other makes both narrow.
 void choose_part(const Theme& theme, GradientFlowPanel& panel, bool narrow, bool walk, ImVec2 at,
@@ -405,6 +427,9 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
       std::ranges::any_of(shown, [](const SideView& view) { return !view.facts.is_in_rows(); });
   if (narrow && has_parts) {
     choose_part(theme, panel, narrow, walk, room.min, width);
+    draw_shared_legend(
+        theme, shown, panel,
+        {{room.min.x + width + theme.px(16), room.min.y}, {room.max.x, room.min.y + theme.px(24)}});
     room.min.y += theme.px(34);
   } else if (!walk && has_parts) {
     choose_part(theme, panel, narrow, walk, {room.max.x - width, room.min.y - theme.px(3)}, width);
