@@ -1,11 +1,21 @@
 #include "ui/app/views/sweep_picture.h"
 
+#include <imgui.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
+#include <map>
+#include <memory>
 
+#include "base/error.h"
 #include "base/files.h"
+#include "support/skip.h"
 #include "ui/app/views/sweep_form.h"
+#include "ui/app/window/window.h"
+#include "ui/panels/comparison/sweep_chart.h"
+#include "ui/read_text.h"
 
 using namespace trainscope;
 
@@ -123,4 +133,58 @@ TEST_CASE("a picture says what its crosses and hatched cells mean") {
     CHECK(drawn(one) != with_words);
   }
   std::filesystem::remove(png);
+}
+
+TEST_CASE("a value on a map stands out from its cell in every theme") {
+  const ui::Fonts fonts;
+  for (const ui::ThemeMode mode : ui::kThemeModes) {
+    const ui::Theme theme = ui::make_theme(mode, 1, fonts);
+    for (int tone = 0; tone <= 100; ++tone) {
+      const ui::Color cell = ui::mixed(theme.card, theme.accent, static_cast<float>(tone) / 100);
+      const ui::MapInk ink = ui::map_ink(theme, cell);
+      CAPTURE(ui::name_of(mode), tone);
+      CHECK(ui::contrast(ink.color, ink.plate.value_or(cell)) >=
+            (mode == ui::ThemeMode::kProjector ? 7 : 4.5));
+    }
+  }
+}
+
+TEST_CASE("on a projector each cell of a map has its value, and the colours have a scale") {
+  std::unique_ptr<ui::Window> window;
+  try {
+    window = std::make_unique<ui::Window>(
+        ui::WindowOptions{.width = 1366, .height = 768, .scale = 1, .off_screen = true});
+  } catch (const MissingError& error) {
+    TRAINSCOPE_SKIP(error.what());
+  }
+  const ui::Theme theme = ui::make_theme(ui::ThemeMode::kProjector, 1, window->fonts());
+  ui::apply(theme);
+  const scenario::Sweep all = sweep({"copy.bytes=1 MiB..64 MiB", "copy.count=1,2"});
+  const analysis::Metric& metric = analysis::find_metric("time.h2d");
+  for (int i = 0; i < 2; ++i) {
+    window->begin_frame();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({1366, 768});
+    ImGui::Begin("map", nullptr, ImGuiWindowFlags_NoDecoration);
+    ui::paint_sweep_map(theme, {{20, 20}, {615, 276}}, all, metric, 0);
+    ImGui::End();
+    window->end_frame();
+  }
+  CHECK(ui::says("rows: copy.bytes, columns: copy.count"));
+  const std::string words = ui::written(*ImGui::GetDrawData(), "map");
+  std::map<std::string, int> wanted;
+  double least = INFINITY, most = 0;
+  for (const scenario::SweepPoint& point : all.points) {
+    const double value = *analysis::value_of(point.sides[0].metrics, metric.name);
+    ++wanted[ui::without_blanks(analysis::show(metric, value))];
+    least = std::min(least, value), most = std::max(most, value);
+  }
+  for (const double end : {least, most}) ++wanted[ui::without_blanks(analysis::show(metric, end))];
+  for (const auto& [value, times] : wanted) {
+    int found = 0;
+    for (std::size_t at = words.find(value); at != words.npos; at = words.find(value, at + 1))
+      ++found;
+    CAPTURE(value, words);
+    CHECK(found >= times);
+  }
 }

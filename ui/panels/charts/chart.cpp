@@ -236,6 +236,10 @@ float room_for_axis_name(const Theme& theme, const Box& box, const char* words) 
   return box.width() > 4 * room ? room : 0;
 }
 
+double least_contrast(const Theme& theme) {
+  return theme.mode == ThemeMode::kProjector ? 7 : 4.5;
+}
+
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
                     float width) {
   for (const std::string& words : ways)

@@ -51,6 +51,10 @@ void name_axis_alone(const Theme& theme, const std::vector<std::string>& ways);
 std::string fitting(const Theme& theme, float size, const std::vector<std::string>& ways,
                     float width);
 
+// The contrast that words in a chart have at least: WCAG 2's for text; a beamer in daylight takes
+// its share.
+double least_contrast(const Theme& theme);
+
 // A chart that fills the box. end_chart() only when this returned true.
 bool begin_chart(const Theme& theme, const char* id, const Box& box, Stretch& x,
                  const ChartOptions& options);

@@ -90,7 +90,10 @@ void draw_values_below(const Theme& theme, const Box& inside, const SweepAxis& a
     draw_text_middle(draw, theme.font.mono, theme.size.label,
                      inside.min.x + step * (static_cast<float>(i) + (cells ? 0.5F : 0)),
                      inside.max.y + theme.px(14), theme.muted, shown_value(axis, i), 0.5F);
-  draw_text_middle(draw, theme.font.text, theme.size.small, inside.max.x,
+}
+
+void draw_name_below(const Theme& theme, const Box& inside, const SweepAxis& axis) {
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, inside.max.x,
                    inside.max.y + theme.px(36), theme.muted, axis.knob->name, 1);
 }
 
@@ -294,6 +297,28 @@ class HeatMap {
     return cells;
   }
 
+  // What the lightest and the strongest colour stand for, to the left of `right_middle`. Returns
+  // where it begins; nothing where all cells are alike, or none has a value.
+  float draw_scale(ImVec2 right_middle) const {
+    if (!(most_ > least_)) return right_middle.x;
+    constexpr int kShades = 24;
+    const float size = theme_.size.label, gap = theme_.px(6), tall = theme_.px(10);
+    const float shade = std::round(theme_.px(2.5F));
+    const std::string least = analysis::show(metric_, least_),
+                      most = analysis::show(metric_, most_);
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    float x = right_middle.x - text_size(theme_.font.mono, size, most).x;
+    draw_text_middle(draw, theme_.font.mono, size, x, right_middle.y, theme_.muted, most);
+    x -= gap + shade * kShades;
+    for (int i = 0; i < kShades; ++i)
+      draw->AddRectFilled({x + shade * static_cast<float>(i), right_middle.y - tall / 2},
+                          {x + shade * static_cast<float>(i + 1), right_middle.y + tall / 2},
+                          color_of(static_cast<float>(i) / static_cast<float>(kShades - 1)));
+    x -= gap + text_size(theme_.font.mono, size, least).x;
+    draw_text_middle(draw, theme_.font.mono, size, x, right_middle.y, theme_.muted, least);
+    return x;
+  }
+
   // A frame around the cell in which a side stands now, with its letter where it has room.
   void mark(const Box& inside, const SweepLook& look) const {
     ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -318,6 +343,24 @@ class HeatMap {
     return (value - least_) / (most_ - least_);
   }
 
+  Color color_of(float tone) const { return mixed(theme_.card, theme_.accent, tone); }
+
+  // On a plate where no ink stands out.
+  void write(const Box& here, Color ground, const std::string& words) const {
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 size = text_size(theme_.font.mono, theme_.size.label, words);
+    // Above and below letters a line has room of its own.
+    if (size.x > here.width() - theme_.px(6) || size.y > here.height() + theme_.px(2)) return;
+    const MapInk ink = map_ink(theme_, ground);
+    const ImVec2 middle = here.centre();
+    if (ink.plate)
+      draw->AddRectFilled({middle.x - size.x / 2 - theme_.px(3), middle.y - size.y / 2},
+                          {middle.x + size.x / 2 + theme_.px(3), middle.y + size.y / 2}, *ink.plate,
+                          theme_.px(3));
+    draw_text_middle(draw, theme_.font.mono, theme_.size.label, middle.x, middle.y, ink.color,
+                     words, 0.5F);
+  }
+
   // What could not run is hatched; what ran, but has no such metric, has a dash.
   void paint_cell(const Box& here, const SweepPoint& point) const {
     const auto value = value_at(point, side_, metric_);
@@ -328,13 +371,9 @@ class HeatMap {
     if (!value)
       return draw_text_middle(draw, theme_.font.mono, theme_.size.label, here.centre().x,
                               here.centre().y, theme_.muted, "-", 0.5F);
-    const auto tone = static_cast<float>(share(*value));
-    draw->AddRectFilled(here.min, here.max, mixed(theme_.card, theme_.accent, tone));
-    const std::string words = analysis::show(metric_, *value);
-    const ImVec2 size = text_size(theme_.font.mono, theme_.size.label, words);
-    if (size.x < here.width() - theme_.px(6) && size.y < here.height())
-      draw_text_middle(draw, theme_.font.mono, theme_.size.label, here.centre().x, here.centre().y,
-                       tone > 0.5F ? theme_.accent_text : theme_.text, words, 0.5F);
+    const Color ground = color_of(static_cast<float>(share(*value)));
+    draw->AddRectFilled(here.min, here.max, ground);
+    write(here, ground, analysis::show(metric_, *value));
     if (!side.caveat.empty() && here.width() > theme_.px(16))
       draw_ring(theme_, {here.max.x - theme_.px(9), here.min.y + theme_.px(9)});
   }
@@ -346,7 +385,28 @@ class HeatMap {
   double least_ = INFINITY, most_ = -INFINITY;
 };
 
+// What stands in rows and in columns, and what the colours mean.
+void draw_map_head(const Theme& theme, const Box& box, const Sweep& sweep, const HeatMap& map) {
+  const float y = box.min.y + theme.px(8);
+  const float right = map.draw_scale({box.max.x, y});
+  const std::string &rows = sweep.axes[0].knob->name, &columns = sweep.axes[1].knob->name;
+  const std::string words = fitting(theme, theme.size.small,
+                                    {fmt::format("rows: {}, columns: {}", rows, columns),
+                                     fmt::format("{}, {}", rows, columns), rows},
+                                    right - theme.px(12) - box.min.x);
+  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x, y,
+                   theme.muted, words);
+}
+
 }  // namespace
+
+MapInk map_ink(const Theme& theme, Color ground) {
+  Color best = theme.text;
+  for (const Color ink : {theme.accent_text, theme.panel})
+    if (contrast(ink, ground) > contrast(best, ground)) best = ink;
+  if (contrast(best, ground) >= least_contrast(theme)) return {best, std::nullopt};
+  return {theme.text, theme.panel};
+}
 
 float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map) {
   const float wide = theme.px(map ? 22 : 10);
@@ -375,6 +435,7 @@ SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const Sweep& 
   const Box marks = inside;                  // stand above
   if (!lines) inside.min.y += theme.px(16);  // each bar has its value above it
   draw_values_below(theme, inside, sweep.axes[0], !lines);
+  draw_name_below(theme, inside, sweep.axes[0]);
   draw_present(theme, marks, sweep.axes[0], look, !lines);
   const Scale scale = values.empty() ? Scale{} : scale_of(values, metric);
   if (!values.empty()) draw_scale(theme, inside, scale, metric);
@@ -388,11 +449,11 @@ SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const Sweep& sw
   const std::vector<SweepPoint::Side>& sides = sweep.points.front().sides;
   const std::string title = title_of(metric) + (sides.size() > 1 ? ", " + sides[side].label : "");
   Box inside = framed(theme, box, title, widest_value(theme, sweep.axes[0]) + theme.px(16), look);
-  // Above the values that it has, one a row.
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.min.x,
-                   inside.min.y + theme.px(8), theme.muted, sweep.axes[0].knob->name);
-  inside.min.y += theme.px(20);
   const HeatMap map(theme, sweep, metric, side);
+  draw_map_head(theme, {{box.min.x, inside.min.y}, {inside.max.x, inside.min.y + theme.px(16)}},
+                sweep, map);
+  inside.min.y += theme.px(20);
+  inside.max.y += theme.px(22);  // the columns' knob is named above
   map.paint(inside);
   map.mark(inside, look);
   draw_values_below(theme, inside, sweep.axes[1], true);

@@ -1,6 +1,7 @@
 // How a metric goes over a sweep: lines over one knob's values, a heat map over two.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "scenario/sweep.h"
@@ -27,6 +28,14 @@ SweepColumns paint_sweep_lines(const Theme& theme, const Box& box, const scenari
 SweepColumns paint_sweep_map(const Theme& theme, const Box& box, const scenario::Sweep& sweep,
                              const analysis::Metric& metric, std::size_t side,
                              const SweepLook& look = {});
+
+// In what a value is written on a cell of that colour: what stands out most, on a plate where not
+// even that is enough.
+struct MapInk {
+  Color color;
+  std::optional<Color> plate;
+};
+MapInk map_ink(const Theme& theme, Color ground);
 
 // What stands there, as the key to it: a cross, in a map a hatch. Returns how wide it is.
 float draw_failure_key(const Theme& theme, ImVec2 middle_left, bool map);

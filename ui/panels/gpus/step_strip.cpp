@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "ui/app/views/gradient_cells.h"
+#include "ui/panels/charts/chart.h"
 
 namespace trainscope::ui {
 
@@ -58,8 +59,7 @@ LabelInk label_ink(const Theme& theme, const StripBar& bar, Interval under) {
   };
   if (grounds.empty()) return {style.text, std::nullopt};
   const Color ink = least_of(style.text) >= least_of(theme.text) ? style.text : theme.text;
-  const double wanted = theme.mode == ThemeMode::kProjector ? 7 : 4.5;
-  if (least_of(ink) >= wanted) return {ink, std::nullopt};
+  if (least_of(ink) >= least_contrast(theme)) return {ink, std::nullopt};
   return {style.text, style.fill};
 }
 
