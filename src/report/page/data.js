@@ -57,6 +57,9 @@ function readLane(packed, run, number) {
     merged: packed.merged,
     times: packed.times,
     values: packed.values,
+    most: packed.values ? packed.values.reduce((a, b) => Math.max(a, b), 0) : 0,
+    isShare: packed.name.endsWith("%"),
+    top: 0,
     collapsed: false,
   };
 }
@@ -78,7 +81,19 @@ function readRun(packed, number) {
   return run;
 }
 
+// What the full height of lanes of counters stands for, as in the window
+// (ui/timeline/counter_scale.h): 100 of a share, else the most that any run reached in lanes of that
+// name.
+function setTops(runs) {
+  const lanes = runs.flatMap((run) => run.lanes).filter((lane) => lane.times);
+  for (const lane of lanes) {
+    const alike = lanes.filter((other) => other.name === lane.name);
+    lane.top = Math.max(lane.isShare ? 100 : 0, ...alike.map((other) => other.most));
+  }
+}
+
 const runs = data.runs.map(readRun);
+setTops(runs);
 const categories = data.categories.map(
     ([name, slug]) => ({name, slug, hatched: slug === "held" || slug === "synchronisation"}));
 

@@ -257,14 +257,14 @@ function drawGap(context, box, gap, shift) {
   context.fillText(text, left, strip.y + strip.height / 2 + 0.5);
 }
 
-// A value holds until the next sample.
+// A value holds until the next sample. The full height is what `lane.top` says beside the name.
 function drawCounter(context, box) {
-  const {times, values, run} = box.lane;
-  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const {times, values, run, top} = box.lane;
   const least = values.reduce((a, b) => Math.min(a, b), 0);
   const strip = stripOf(box, 0);
   const yOf = (value) =>
-      strip.y + strip.height * (1 - (value - least) / Math.max(most - least, 1e-300));
+      strip.y + strip.height * (1 - (value - least) / Math.max(top - least, 1e-300));
+  const end = xOf(run.end + run.shift);
   context.beginPath();
   context.moveTo(xOf(times[0] + run.shift), yOf(values[0]));
   for (let i = 1; i < times.length; ++i) {
@@ -272,6 +272,13 @@ function drawCounter(context, box) {
     context.lineTo(x, yOf(values[i - 1]));
     context.lineTo(x, yOf(values[i]));
   }
-  context.lineTo(xOf(run.end + run.shift), yOf(values[values.length - 1]));
-  outline(context, theme.accent, 1.5 * theme.scale);
+  context.lineTo(end, yOf(values[values.length - 1]));
+  outline(context, theme.counter, 1.5 * theme.scale);
+  context.lineTo(end, yOf(0));
+  context.lineTo(xOf(times[0] + run.shift), yOf(0));
+  context.closePath();
+  context.globalAlpha = 0.22;
+  context.fillStyle = theme.counter;
+  context.fill();
+  context.globalAlpha = 1;
 }

@@ -73,3 +73,19 @@ function exactTime(nanos) {
   return withDecimal(
       `${withoutZeros((nanos / factor).toFixed(Math.round(Math.log10(factor))))} ${name}`);
 }
+
+// Counts as people write them (ui/app/views/exact_count.h): exact where they are short.
+const countUnits = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12]];
+
+function formatCount(value) {
+  if (Number.isInteger(value) && Math.abs(value) < 10000) return String(value);
+  return withDecimal(scaled(value, countUnits));
+}
+
+// What a lane of counters says of its scale: "1.43 GiB", "651 MiB, scale to 1.43 GiB", "78.9 of 100".
+function counterWords({most, top, isShare}) {
+  const format = !isShare && top >= 2 ** 16 ? formatBytes : formatCount;
+  if (most >= top) return format(most);
+  return isShare ? say("{} of {}", format(most), format(top))
+                 : say("{}, scale to {}", format(most), format(top));
+}

@@ -39,8 +39,15 @@ function addHeading(text) {
   boxes.push({kind: "heading", element: element("div", "heading", text), least: 20 * theme.scale});
 }
 
+// Of counters below it how far they went, and what their lane's full height stands for.
+function plainName(lane) {
+  const name = element("div", "lane-name", lane.name);
+  if (lane.times) name.append(element("span", "scale", counterWords(lane)));
+  return name;
+}
+
 function laneName(lane) {
-  if (lane.rows.length < 2) return element("div", "lane-name", lane.name);
+  if (lane.rows.length < 2) return plainName(lane);
   const button = element("button", "lane-name", lane.name);
   button.type = "button";
   button.setAttribute("aria-expanded", String(!lane.collapsed));

@@ -17,6 +17,7 @@ function readTheme() {
            of ["panel", "head", "line", "lane", "text", "muted", "faint", "accent", "good", "red",
                "grid", "idle-line"])
     read[name] = colour(`--${name}`);
+  read.counter = colour("--c-forward");
   read.hatches = categories.map(
       ({hatched}, i) => (hatched ? hatch(read.styles[i].fill, read.red, read.scale) : null));
   read.idle = hatch("transparent", read["idle-line"], read.scale);

@@ -150,7 +150,7 @@ const scenario::Lesson* draw_track(const Theme& theme, const ShelfWords& say,
   const std::string done = say.with("{} of {} done", track.done(), track.lessons.size());
   if (counts && text_size(theme.font.text, theme.size.small, done).x <= room)
     draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, head.x + width,
-                     head.y + theme.size.heading * 0.6F, theme.faint, done, 1);
+                     head.y + theme.size.heading * 0.6F, theme.muted, done, 1);
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const scenario::Lesson* chosen = nullptr;
   for (std::size_t i = 0; i < track.lessons.size(); ++i) {
@@ -231,6 +231,12 @@ bool draw_lead(const Theme& theme, const ShelfWords& say, ShelfPanel& panel, flo
   const float wanted = text_size(theme.font.text, theme.size.small, hint).x + theme.px(32);
   const float field = std::min(std::max(theme.px(300), wanted), width), left = width - field;
   text(theme.font.text, theme.size.text, theme.muted, is, words > width);
+  // Of the words that cards have beside their minutes.
+  text(theme.font.text, theme.size.label, theme.muted,
+       say("worked: each step is explained. faded: you fill in a part. problem: a goal, and you "
+           "find "
+           "the way."),
+       true);
   if (words + theme.px(16) > left) return draw_search(theme, hint, panel, field);
   const ImVec2 below = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({at.x + left, at.y - theme.px(4)});
