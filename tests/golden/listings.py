@@ -39,6 +39,8 @@ MODELS = {
     "gpt2": {"model.name": "gpt2", **TEXT},
     "opt": {"model.name": "opt-1.3b", **TEXT},
     "bert": {"model.name": "bert-large", **TEXT},
+    "llama": {"model.name": "llama-3.2-1b", **TEXT},
+    "tinyllama": {"model.name": "tinyllama-1.1b", "model.rms_norm": "written_out", **TEXT},
     "gpt-mini": {"model.name": "gpt-mini", "data.name": "text", "model.seq_len": TOKENS},
     "mlp": {"model.name": "mlp", "model.layers": 4},
     "cnn": {"model.name": "cnn", "model.batch_norm": "false"},
@@ -108,7 +110,8 @@ from torch.utils.data.distributed import DistributedSampler
 import transformers
 try: import torchvision
 except ImportError: pass
-from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, OPTConfig, OPTForCausalLM
+from transformers import (BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM,
+                          OPTConfig, OPTForCausalLM)
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 sdpa_kernel = lambda *backends: nullcontext()  # the CPU has not all of them
 device = torch.device("cpu")
@@ -134,7 +137,7 @@ torch.manual_seed(0)
 OF_CPU = (('"nccl"', '"gloo"'), ('init_device_mesh("cuda"', 'init_device_mesh("cpu"'), ('autocast("cuda"', 'autocast("cpu"'),
           ("torch.cuda.synchronize()", "pass"))
 NARROW = (("n_embd", 64), ("n_head", 4), ("hidden_size", 64), ("num_attention_heads", 4), ("ffn_dim", 128),
-          ("intermediate_size", 128))
+          ("num_key_value_heads", 2), ("intermediate_size", 128))
 
 
 def listing_of(trainscope, knobs, folder):

@@ -235,12 +235,19 @@ TEST_CASE("knobs that change nothing of Llama are told") {
 
 TEST_CASE("Llama is listed with its sizes, and what stands for its norms") {
   const Graph graph = graph_of({"model.name=llama-3-8b", "model.seq_len=64"});
-  CHECK(graph.listing.front() ==
-        "model = LlamaForCausalLM(LlamaConfig(hidden_size=4096, num_hidden_layers=32, "
-        "num_attention_heads=32, num_key_value_heads=8, intermediate_size=14336, "
-        "max_position_embeddings=8192, vocab_size=128256, rope_theta=500000)).to(device)");
-  CHECK(graph.listing.back() == "# transformers' LlamaRMSNorm is replaced by nn.RMSNorm");
-  CHECK(graph_of({"model.name=llama-3-8b", "model.seq_len=64", kWritten[0]}).listing.size() == 2);
+  CHECK(graph.listing ==
+        std::vector<std::string>{
+            "model = LlamaForCausalLM(LlamaConfig(hidden_size=4096, num_hidden_layers=32, "
+            "num_attention_heads=32, num_key_value_heads=8,",
+            "    intermediate_size=14336, max_position_embeddings=8192, vocab_size=128256, "
+            "rope_theta=500000.0, use_cache=False, "
+            "attn_implementation=\"without_mask\")).to(device)"});
+  const std::string fused = "transformers.models.llama.modeling_llama.LlamaRMSNorm = nn.RMSNorm";
+  CHECK(graph.listed.before.back() == fused);
+  CHECK(graph.listed.parts.back() ==
+        "parts = [model.model.embed_tokens, *blocks, model.model.norm, model.lm_head]");
+  const Graph written = graph_of({"model.name=llama-3-8b", "model.seq_len=64", kWritten[0]});
+  CHECK(std::ranges::count(written.listed.before, fused) == 0);
   CHECK_THROWS_WITH(graph_of({"model.name=llama-2-7b", "model.seq_len=8192"}),
                     Contains("set model.seq_len = 4096 or less"));
 }

@@ -8,6 +8,7 @@
 #include <cassert>
 
 #include "base/error.h"
+#include "train/listing/model_lines.h"
 #include "train/model/published_models.h"
 
 namespace trainscope::train {
@@ -113,15 +114,37 @@ std::string constructor_of(const Llama& model, const AttentionWay& way) {
       model.width, model.layers, model.heads);
   if (model.kv_heads != model.heads)
     text += fmt::format(", num_key_value_heads={}", model.kv_heads);
-  text += fmt::format(", intermediate_size={}, max_position_embeddings={}", model.hidden,
+  text += fmt::format(",\n    intermediate_size={}, max_position_embeddings={}", model.hidden,
                       model.positions);
   if (model.vocabulary != 32000) text += fmt::format(", vocab_size={}", model.vocabulary);
-  if (model.theta != 10000) text += fmt::format(", rope_theta={:g}", model.theta);
+  if (model.theta != 10000) text += fmt::format(", rope_theta={:.1f}", model.theta);
   if (model.tied) text += ", tie_word_embeddings=True";
-  if (way.kernel == AttentionKernel::kEager)
-    text += way.code == program::AttentionCode::kLearner ? ", attn_implementation=\"written_out\""
-                                                         : ", attn_implementation=\"eager\"";
-  return text + "))";
+  const char* attention = way.kernel != AttentionKernel::kEager          ? "without_mask"
+                          : way.code == program::AttentionCode::kLearner ? "written_out"
+                                                                         : "eager";
+  return text + fmt::format(", use_cache=False, attn_implementation=\"{}\"))", attention);
+}
+
+// Modules that, called one after the other, are the model.
+constexpr std::string_view kParts = R"(class Block(nn.Module):
+    def __init__(self, layer, rotary):
+        super().__init__()
+        self.layer, self.rotary = layer, rotary
+    def forward(self, x):
+        places = torch.arange(x.size(1), device=x.device)[None]
+        return self.layer(x, position_embeddings=self.rotary(x, places))
+blocks = [Block(layer, model.model.rotary_emb) for layer in model.model.layers]
+parts = [model.model.embed_tokens, *blocks, model.model.norm, model.lm_head])";
+
+ListedModel listed_llama(const AttentionWay& way, bool writes_norms, std::int64_t length) {
+  ListedModel listed = listed_of_library(way.kernel != AttentionKernel::kEager);
+  if (!writes_norms)
+    listed.before.emplace_back(
+        "transformers.models.llama.modeling_llama.LlamaRMSNorm = nn.RMSNorm");
+  if (way.kernel == AttentionKernel::kEager && way.code != program::AttentionCode::kLearner)
+    listed.parts = mask_lines("model.model.layers", length);
+  for (std::string& line : lines_of(kParts)) listed.parts.push_back(std::move(line));
+  return listed;
 }
 
 }  // namespace
@@ -145,10 +168,8 @@ Graph build_llama(const program::Config& config, const TrainingData& data, std::
   const bool writes_norms = config.word("model.rms_norm") == "written_out";
   Graph graph = LlamaBuilder(model, batch, way, writes_norms).build(data.shape.tokens);
   graph.blocks = "model.model.layers";
-  graph.listing = {"model = " + constructor_of(model, way) + ".to(device)",
-                   "model.register_forward_hook(lambda module, args, output: output.logits)"};
-  if (!writes_norms)
-    graph.listing.emplace_back("# transformers' LlamaRMSNorm is replaced by nn.RMSNorm");
+  graph.listing = lines_of("model = " + constructor_of(model, way) + ".to(device)");
+  graph.listed = listed_llama(way, writes_norms, data.shape.tokens);
   return graph;
 }
 

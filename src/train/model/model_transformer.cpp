@@ -287,11 +287,7 @@ std::vector<std::string> parts_of(const Transformer& model, const Variant& varia
   if (variant.attention.kernel != AttentionKernel::kEager ||
       variant.attention.code == Family::kLearner)
     return lines;
-  const std::vector<std::string> mask{
-      fmt::format("mask = torch.full(({0}, {0}), -torch.inf, device=device).triu(1)", length),
-      fmt::format("for block in {}:", blocks_of(model)), "    block.register_forward_pre_hook(",
-      "        lambda block, args, kwargs: (args, {\"attention_mask\": mask}), "
-      "with_kwargs=True)"};
+  const std::vector<std::string> mask = mask_lines(blocks_of(model), length);
   lines.insert(lines.begin(), mask.begin(), mask.end());
   return lines;
 }
@@ -302,21 +298,11 @@ const char* fewer_heads_of(const Transformer& model) {
 }
 
 ListedModel listed_model(const Transformer& model, const Variant& variant, std::int64_t length) {
-  ListedModel listed;
-  // Under a name of which transformers knows no mask it makes none.
-  if (model.family == Family::kGpt2 && variant.attention.kernel != AttentionKernel::kEager)
-    listed.before = {
-        "# else each forward asks the GPU whether sequences are packed, and waits",
-        "transformers.AttentionInterface.register(\"without_mask\", sdpa_attention_forward)"};
-  listed.whole = "model.register_forward_hook(lambda module, args, output: output.logits)";
-  listed.checkpoints =
-      "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": "
-      "False})";
-  listed.has_init_weights = true;
+  ListedModel listed = listed_of_library(model.family == Family::kGpt2 &&
+                                         variant.attention.kernel != AttentionKernel::kEager);
   listed.takes_positions = model.family != Family::kBert;
   listed.fewer_heads = fewer_heads_of(model);
   listed.parts = parts_of(model, variant, length);
-  listed.parts_before_blocks = 1;
   return listed;
 }
 
@@ -333,6 +319,30 @@ std::int64_t vocabulary_of(const program::Config& config) {
   const std::int64_t size = config.whole("model.vocab_size");
   if (size > 0) return size;
   return known ? known->vocabulary : vocabulary_of_llama(name);
+}
+
+ListedModel listed_of_library(bool without_mask) {
+  ListedModel listed;
+  // Under a name of which transformers knows no mask it makes none.
+  if (without_mask)
+    listed.before = {
+        "# else each forward asks the GPU whether sequences are packed, and waits",
+        "transformers.AttentionInterface.register(\"without_mask\", sdpa_attention_forward)"};
+  listed.whole = "model.register_forward_hook(lambda module, args, output: output.logits)";
+  listed.checkpoints =
+      "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": "
+      "False})";
+  listed.has_init_weights = true;
+  listed.takes_positions = true;
+  listed.parts_before_blocks = 1;
+  return listed;
+}
+
+std::vector<std::string> mask_lines(std::string_view blocks, std::int64_t length) {
+  return {fmt::format("mask = torch.full(({0}, {0}), -torch.inf, device=device).triu(1)", length),
+          fmt::format("for block in {}:", blocks), "    block.register_forward_pre_hook(",
+          "        lambda block, args, kwargs: (args, {\"attention_mask\": mask}), "
+          "with_kwargs=True)"};
 }
 
 void check_text(std::string_view model, std::int64_t positions, const TrainingData& data) {

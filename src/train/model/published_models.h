@@ -5,7 +5,9 @@
 // that the model has positions for, with the model's own vocabulary.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/config.h"
 #include "train/model/models.h"
@@ -32,6 +34,14 @@ bool is_transformer(std::string_view model);
 Graph build_llama(const program::Config& config, const TrainingData& data, std::int64_t batch);
 bool is_llama(std::string_view model);
 std::int64_t vocabulary_of_llama(std::string_view model);  // 0: it is none
+
+// How a model of Hugging Face's transformers is listed, but for its parts. `without_mask`: its
+// attention is called so.
+ListedModel listed_of_library(bool without_mask);
+
+// A causal mask of so many tokens, given to blocks that are called one by one and whose attention
+// has no `is_causal`.
+std::vector<std::string> mask_lines(std::string_view blocks, std::int64_t length);
 
 // Throws InputError for data that are not texts, or longer ones than a model has positions.
 void check_text(std::string_view model, std::int64_t positions, const TrainingData& data);
