@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <initializer_list>
+#include <set>
+#include <string>
 
 #include "ui/app/window/layout.h"
 #include "ui/driver.h"
@@ -96,6 +98,58 @@ TEST_CASE("a number key means an option only where one is asked for") {
   driver->app().run("lesson.option_1");
   driver->app().run("lesson.predict");
   CHECK_FALSE(driver->app().can("lesson.option_2"));
+}
+
+TEST_CASE(
+    "the keys begin with the button that goes on, and no panel is closed by the first of them") {
+  REQUIRE_DRIVER(driver);
+  driver->workspace().open_lesson(scenario::find_lesson("pinned-vs-pageable"));
+  driver->settle();
+  const scenario::Progress& progress = driver->workspace().lesson()->progress;
+  const auto has_keys = [](ImGuiTestContext* context, const char* item) {
+    const ImGuiID now = ImGui::GetCurrentContext()->NavId;
+    return now != 0 && now == context->ItemInfo(item).ID;
+  };
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiKey_Tab);
+    context->Yield(2);
+    CHECK(has_keys(context, "//Lesson##lesson/**/Next"));
+    CHECK(ImGui::GetIO().NavVisible);
+    context->KeyPress(ImGuiKey_Enter);
+    context->Yield(8);
+    CHECK(progress.step() == 1);
+    CHECK(std::string_view(window_with_keys()) == kLessonPanel);
+  }));
+  // Tab goes round in a panel without its mark to close it; Ctrl+Tab begins beside that, too.
+  REQUIRE(driver->act([&](ImGuiTestContext* context) {
+    for (int panel = 0; panel < 6; ++panel) {
+      context->KeyDown(ImGuiMod_Ctrl);
+      for (int i = 0; i <= panel; ++i) context->KeyPress(ImGuiKey_Tab), context->Yield();
+      context->KeyUp(ImGuiMod_Ctrl);
+      context->Yield(2);
+      for (int i = 0; i < 12; ++i) {
+        const ImGuiWindow* window = ImGui::GetCurrentContext()->NavWindow;
+        REQUIRE(window);
+        INFO(window->RootWindow->Name << " after " << i);
+        CHECK(ImGui::GetCurrentContext()->NavId != window->RootWindow->GetID("##close"));
+        context->KeyPress(ImGuiKey_Tab);
+        context->Yield(2);
+      }
+    }
+  }));
+}
+
+TEST_CASE("an action goes from panel to panel") {
+  REQUIRE_DRIVER(driver);
+  walk_to_result(*driver, "pinned-vs-pageable");
+  std::set<std::string> seen;
+  for (int i = 0; i < 6; ++i) {
+    driver->app().run("layout.next_panel");
+    driver->settle();
+    seen.insert(window_with_keys());
+  }
+  for (const char* panel : {kLessonPanel, kTimelinesPanel, kKnobsPanel, kCodePanel, kComparePanel})
+    CHECK(seen.contains(panel));
 }
 
 TEST_CASE("every panel is reached by keys, and a knob is turned by them") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <initializer_list>
 
 #include "support/skip.h"
 #include "ui/app/views/range_rows.h"
@@ -167,6 +168,29 @@ TEST_CASE("M measures between the ends of two spans, across A and B, and Escape 
   check_legible(*driver);
   press(*driver, ImGuiKey_Escape);
   CHECK_FALSE(state_of(*driver).measure.on);
+}
+
+TEST_CASE("the keys alone measure: Enter takes the edge at the playhead") {
+  REQUIRE_DRIVER(driver);
+  open_trainings(*driver);
+  const trace::Trace& trace = trace_of(*driver, 0);
+  trace::SpanId span = 0;
+  while (trace.lanes()[trace.spans()[span].lane].name != "host main") ++span;
+  driver->app().select_span({Side::kA, span});
+  for (const ImGuiKeyChord key :
+       std::initializer_list<ImGuiKeyChord>{ImGuiKey_M, ImGuiKey_Period, ImGuiKey_Enter,
+                                            ImGuiMod_Shift | ImGuiKey_Period, ImGuiKey_Enter})
+    press(*driver, key, false);
+  const Measure& measure = state_of(*driver).measure;
+  REQUIRE(measure.from);
+  REQUIRE(measure.to);
+  CHECK(measure.from->span == state_of(*driver).selected.span);
+  CHECK(measure.from->time == trace.spans()[measure.from->span].start);
+  CHECK(measure.to->time > measure.from->time);
+  CHECK(measure.to->time == driver->workspace().playhead.time);
+  const trace::Span& last =
+      trace_of(*driver, static_cast<std::size_t>(measure.to->side)).spans()[measure.to->span];
+  CHECK(measure.to->time == (measure.to->is_end ? last.end() : last.start));
 }
 
 TEST_CASE("full stop and comma walk along the selected span's lane") {

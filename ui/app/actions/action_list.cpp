@@ -54,6 +54,10 @@ const std::vector<ActionInfo>& actions() {
        "Show the selected range, else the selected span. Shift-drag selects a range."},
       {"timeline.measure", "Measure", "M",
        "The time between two starts or ends of spans, on one lane, on two, or on A and B."},
+      {"timeline.take_edge", "Measure from the playhead", "",
+       "What Enter does while measuring: take the start or end at the playhead. Shift+. goes to "
+       "the "
+       "next, and with a span selected . does."},
       {"timeline.search", "Search the timelines", "/",
        "Find spans by name or kind; Enter shows the next one, Shift+Enter the one before."},
       {"timeline.critical_path", "Critical path", "Shift+P",
@@ -122,6 +126,9 @@ const std::vector<ActionInfo>& actions() {
       {"file.export", "Export", "Ctrl+Shift+E",
        "Write a report, a handout, the traces, the metrics, the runs or a picture to a file."},
       {"layout.reset", "Reset the layout", "Ctrl+Shift+L", "Put every panel back in its place."},
+      {"layout.next_panel", "Go to the next panel", "Ctrl+Tab",
+       "The keys go there; in a panel Tab and Shift+Tab go on and back, arrows to what is beside, "
+       "and Space or Enter presses."},
       {"layout.lesson", "Panel: Lesson", "", "Show or hide the lesson card."},
       {"layout.timelines", "Panel: Timelines", "", "Show or hide the timelines."},
       {"layout.knobs", "Panel: Knobs", "", "Show or hide the knobs."},

@@ -8,6 +8,7 @@
 #include "ui/app/views/line_up.h"
 #include "ui/app/views/moment.h"
 #include "ui/app/window/application.h"
+#include "ui/app/window/next_panel.h"
 #include "ui/app/window/settings.h"
 #include "ui/app/workspace/sweeping.h"
 #include "ui/app/workspace/window_link.h"
@@ -149,13 +150,16 @@ void add_panel_actions(std::vector<Binding>& table) {
   table.push_back({"code.side", has_pair, [](Application& app) {
                      app.attention().code_side = 1 - app.attention().code_side;
                    }});
+  table.push_back({"layout.next_panel", has_panels, [](Application&) { go_to_next_panel(); }});
   table.push_back({"layout.reset", has_panels, [](Application& app) { app.deck().reset(); }});
   table.push_back(
       {"layout.lesson", has_lesson, [](Application& app) { app.deck().toggle("lesson"); }});
   table.push_back(
       {"layout.timelines", has_panels, [](Application& app) { app.deck().toggle("timeline"); }});
-  table.push_back(
-      {"layout.knobs", has_knobs, [](Application& app) { app.deck().toggle("knobs"); }});
+  table.push_back({"layout.knobs", has_knobs, [](Application& app) {
+                     // A run alone has no such panel: its knobs stand on a sheet.
+                     has_pair(app) ? app.deck().toggle("knobs") : app.run("knobs.all");
+                   }});
   table.push_back({"layout.code", has_panels, [](Application& app) { app.deck().toggle("code"); }});
   table.push_back({"layout.copy_path", has_panels,
                    [](Application& app) { app.deck().open_by_hand("copy-path"); }});

@@ -29,6 +29,7 @@ std::vector<ImGuiKey> keys_of(std::string_view name) {
       {",", {ImGuiKey_Comma}},
       {"/", {ImGuiKey_Slash, ImGuiKey_KeypadDivide}},
       {"0", {ImGuiKey_0, ImGuiKey_Keypad0}},
+      {"Tab", {ImGuiKey_Tab}},
       {"Space", {ImGuiKey_Space}},
       {"Enter", {ImGuiKey_Enter, ImGuiKey_KeypadEnter}},
       {"Escape", {ImGuiKey_Escape}},

@@ -65,6 +65,60 @@ void toggle_measuring(Application& app) {
   measure.on = on;
 }
 
+// The start or end of the span at that time of its trace.
+std::optional<Edge> edge_of(const IndexedTrace& view, trace::SpanId id, Nanos time) {
+  const trace::Span& span = view.trace->spans()[id];
+  if (span.start != time && span.end() != time) return std::nullopt;
+  Edge edge;
+  edge.lane = span.lane;
+  edge.span = id;
+  edge.is_end = span.start != time;
+  return edge;
+}
+
+// Of a row's spans one that begins then, else one that ends.
+std::optional<Edge> edge_in(const IndexedTrace& view, const trace::Row& row, Nanos time) {
+  std::optional<Edge> found;
+  for (std::size_t at = trace::first_ending_after(*view.trace, row, time - 1);
+       at < row.spans.size() && view.trace->spans()[row.spans[at]].start <= time; ++at)
+    if (const auto edge = edge_of(view, row.spans[at], time); edge && (!found || !edge->is_end))
+      found = edge;
+  return found;
+}
+
+// Where the playhead stands on a side: of the selected span, else of the first lane that is not of
+// the steps.
+std::optional<Edge> edge_at_playhead(const Application& app, Side side) {
+  const IndexedTrace* view = view_of(app, side);
+  if (!view) return std::nullopt;
+  const Workspace& workspace = app.workspace();
+  const Nanos time = playhead_of(workspace, static_cast<std::size_t>(side));
+  const SpanRef& selected = timeline(app).selected;
+  std::optional<Edge> found;
+  if (selected.side == side && selected.span < view->trace->spans().size())
+    found = edge_of(*view, selected.span, time);
+  for (std::size_t lane = 0; lane < view->index.lanes.size() && !found; ++lane) {
+    if (view->trace->lanes()[view->index.lanes[lane].lane].kind == trace::LaneKind::kSteps)
+      continue;
+    for (const trace::Row& row : view->index.lanes[lane].rows)
+      if (!found) found = edge_in(*view, row, time);
+  }
+  if (!found) return std::nullopt;
+  found->side = side;
+  found->time = time + (side == Side::kB ? workspace.playhead.offset : 0);
+  return found;
+}
+
+void take_edge_at_playhead(Application& app) {
+  const Side first =
+      timeline(app).selected.span == trace::kNone ? Side::kA : timeline(app).selected.side;
+  for (const Side side : {first, first == Side::kA ? Side::kB : Side::kA})
+    if (const auto edge = edge_at_playhead(app, side))
+      return take_edge(app.attention().timeline.measure, *edge);
+  app.workspace().notice =
+      "No span starts or ends at the playhead; Shift+. moves it to the next start or end.";
+}
+
 // ---- Along a lane ------------------------------------------------------------------------------
 
 // The next (previous) span that is drawn in the same row as the one selected.
@@ -170,6 +224,9 @@ bool has_selected_time(const Application& app) {
 void add_timeline_actions(std::vector<Binding>& table) {
   table.push_back({"timeline.leave", can_leave, leave});
   table.push_back({"timeline.measure", has_results, toggle_measuring});
+  table.push_back({"timeline.take_edge",
+                   [](const Application& app) { return timeline(app).measure.on; },
+                   take_edge_at_playhead});
   table.push_back({"timeline.search", has_results, toggle_search});
   table.push_back({"timeline.critical_path", has_results, toggle_path});
   table.push_back(

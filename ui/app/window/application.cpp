@@ -279,7 +279,9 @@ void Application::take_shortcuts() {
     const bool theirs = action.id.starts_with("view.") && attention_.timeline_has_keys;
     // What was entered last is left first: the lesson's own path is returned to after that.
     const bool later = leaves && action.id == "lesson.return";
-    if (theirs || later || !is_pressed(action, item_has_keys)) continue;
+    // Dear ImGui goes from panel to panel by itself.
+    const bool imguis = action.id == "layout.next_panel";
+    if (theirs || later || imguis || !is_pressed(action, item_has_keys)) continue;
     // In front of a room the space bar reveals what comes next.
     const bool reveals = action.id == "play.toggle" && can("present.reveal");
     asked_.push_back(reveals ? "present.reveal" : action.id);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ui/app/window/close_mark.h"
+#include "ui/app/window/next_panel.h"
 #include "ui/app/window/shapes.h"
 #include "ui/panels/window/context.h"
 
@@ -161,12 +162,12 @@ void draw_head(const PanelContext& context, const Box& box, const char* name,
   ImDrawList* draw = ImGui::GetWindowDrawList();
   move_by_head({box.width(), head});
   float right = box.max.x - pad;
-  if (options.open) {
-    close_mark(theme, {right - theme.px(3), middle}, *options.open);
-    right -= theme.px(18);
-  }
+  const ImVec2 close{right - theme.px(3), middle};
+  if (options.open) right -= theme.px(18);
   right -= options.kept_free;
   const float title_end = draw_tabs(context, box, name, right);
+  // After the tabs: where a panel shows nothing to press, the keys begin with these.
+  if (options.open) close_mark(theme, close, *options.open);
   const float room = right - (title_end + theme.px(16));
   if (options.secondary.empty() || room <= 0) return;
   // Beside tabs it is there whole, or its first half is, or nothing.
@@ -186,7 +187,10 @@ void draw_head(const PanelContext& context, const Box& box, const char* name,
 void close_mark(const Theme& theme, ImVec2 middle, bool& open) {
   const float size = theme.px(18), arm = theme.px(4);
   ImGui::SetCursorScreenPos({middle.x - size / 2, middle.y - size / 2});
+  // Arrows go to it; Tab would begin with it.
+  ImGui::PushItemFlag(int{ImGuiItemFlags_NoTabStop} | int{ImGuiItemFlags_NoNavDefaultFocus}, true);
   if (press_area("##close", {size, size})) open = false;
+  ImGui::PopItemFlag();
   const bool lit = ImGui::IsItemHovered();
   ImDrawList* draw = ImGui::GetWindowDrawList();
   if (lit)
@@ -219,7 +223,10 @@ bool begin_panel(const PanelContext& context, const char* name, const PanelOptio
   const float border = theme.size.border, head = theme.size.head;
   draw_frame(theme, box, head);
   ImGui::SetCursorScreenPos(min);
+  // The keys begin with what the panel shows.
+  ImGui::PushItemFlag(ImGuiItemFlags_NoNavDefaultFocus, true);
   draw_head(context, box, name, options);
+  ImGui::PopItemFlag();
   ImGui::SetCursorScreenPos({min.x + border, min.y + head + border});
   const float pad = options.padded ? theme.size.pad : 0;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(pad, options.padded ? theme.px(14) : 0));
@@ -244,6 +251,17 @@ void show_tab(const char* name) {
 void bring_to_front(const char* name) {
   show_tab(name);
   if (ImGuiWindow* window = ImGui::FindWindowByName(name)) ImGui::FocusWindow(window);
+}
+
+void go_to_next_panel() {
+  ImGuiContext& imgui = *ImGui::GetCurrentContext();
+  const ImGuiWindow* now = imgui.NavWindow ? imgui.NavWindow->RootWindow : nullptr;
+  std::vector<ImGuiWindow*> panels;
+  for (ImGuiWindow* window : imgui.Windows)
+    if (window->DockNode && window->WasActive && !window->Hidden) panels.push_back(window);
+  if (panels.empty()) return;
+  const auto at = std::find(panels.begin(), panels.end(), now);
+  ImGui::FocusWindow(at == panels.end() || at + 1 == panels.end() ? panels.front() : *(at + 1));
 }
 
 bool is_in_front(const char* name) {

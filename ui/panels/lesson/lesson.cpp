@@ -309,7 +309,7 @@ void place_buttons(const PanelContext& context, LessonPanel& panel) {
   }
   if (!panel.pinned) {
     ImGui::Dummy({0, context.theme.px(2)});
-    draw_lesson_buttons(context);
+    draw_lesson_buttons(context, panel.gives_keys);
     panel.buttons = ImGui::GetCursorPosY() - before;
   }
   // Above the foot they may take a line less, for no scrollbar stands beside them there: they come
@@ -383,7 +383,7 @@ void draw_pinned_buttons(const PanelContext& context, LessonPanel& panel, ImVec2
   ImGui::SetCursorPos({theme.size.pad, room.y - foot + theme.px(8)});
   ImGui::BeginChild("##buttons", {room.x - 2 * theme.size.pad, panel.buttons},
                     ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_NoScrollbar);
-  draw_lesson_buttons(context);
+  draw_lesson_buttons(context, panel.gives_keys);
   panel.buttons = ImGui::GetCursorPosY() + theme.px(4);
   ImGui::EndChild();
 }
@@ -395,11 +395,28 @@ void forget_other_steps(const Workspace& workspace, LessonPanel& panel) {
   const bool pinned = panel.pinned;
   const float buttons = panel.buttons;
   const CardWidth width = open_choice(workspace) ? panel.choice_width : CardWidth::kUsual;
+  const int drawn_in = panel.drawn_in;
   panel = {};
+  panel.drawn_in = drawn_in;
   panel.choice_width = width;
   panel.step = model.progress.step();
   panel.pinned = pinned;
   panel.buttons = buttons;
+}
+
+// A lesson that is opened has the keys; of one that has them, the next step. A sheet keeps them as
+// long as it is open.
+void take_keys(const PanelContext& context, LessonPanel& panel, bool other_step) {
+  constexpr int kUntilPlaced = 4;
+  const bool opened = panel.drawn_in < ImGui::GetFrameCount() - 1;
+  panel.drawn_in = ImGui::GetFrameCount();
+  panel.gives_keys = false;
+  if (opened || (other_step && ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)))
+    panel.key_frames = kUntilPlaced;
+  if (panel.key_frames == 0 || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
+  --panel.key_frames;
+  panel.gives_keys = true;
+  context.ask("animate");
 }
 
 }  // namespace
@@ -415,6 +432,7 @@ float scroll_to_show(float top, float bottom, float scroll, float height) {
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
+  const bool other_step = panel.step != model.progress.step();
   forget_other_steps(context.workspace, panel);
   PanelOptions options;
   options.open = open;
@@ -422,6 +440,7 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
   options.padded = false;
   options.secondary = fmt::format("{} of {}", model.progress.step() + 1, model.progress.steps());
   if (begin_panel(context, name, options)) {
+    take_keys(context, panel, other_step);
     const LessonCard card = card_of(context.workspace);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float dots = theme.px(44), foot = dots + (panel.pinned ? panel.buttons : 0);

@@ -35,6 +35,10 @@ struct LessonPanel {
   } news;
   int news_frames = 0;  // left in which it comes into sight
   bool fresh = true;    // the step has not been drawn yet
+  int drawn_in = -1;    // the frame in which the card was drawn last
+  // Frames in which the keys are yet to go to the button that goes on: it may find another place.
+  int key_frames = 0;
+  bool gives_keys = false;  // in this frame
 };
 
 // How far a card of that height is scrolled so that what lies from `top` to `bottom` of its text is

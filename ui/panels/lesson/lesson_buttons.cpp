@@ -1,6 +1,7 @@
 #include "ui/panels/lesson/lesson_buttons.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <string>
@@ -68,6 +69,18 @@ void offer_prerequisite(const PanelContext& context, float right) {
     context.ask("open-lesson " + before->id);
 }
 
+// To the last item; to its panel alone where it cannot be pressed. A ring shows that only where the
+// keys are in use, and nothing scrolls.
+void give_keys(bool to_item) {
+  ImGuiContext& imgui = *ImGui::GetCurrentContext();
+  const bool ring = imgui.NavCursorVisible;
+  if (to_item)
+    ImGui::SetFocusID(ImGui::GetItemID(), ImGui::GetCurrentWindow());
+  else
+    ImGui::FocusWindow(ImGui::GetCurrentWindow()->RootWindow);
+  ImGui::SetNavCursorVisible(ring && to_item);
+}
+
 }  // namespace
 
 bool is_for_a_room(const Workspace& workspace) {
@@ -79,15 +92,17 @@ bool has_lesson_buttons(const Workspace& workspace) {
          std::string_view(main_choice(*workspace.lesson()).action) == "lesson.shelf";
 }
 
-void draw_lesson_buttons(const PanelContext& context) {
+void draw_lesson_buttons(const PanelContext& context, bool with_keys) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const Choice primary = main_choice(model);
   const bool running = model.run_asked;
+  const bool enabled = !running && context.can(primary.action);
   if (flowing_button(theme, model.lesson.say(running ? "Running" : primary.label),
-                     ButtonKind::kPrimary, !running && context.can(primary.action), right, true))
+                     ButtonKind::kPrimary, enabled, right, true))
     context.ask(primary.action);
+  if (with_keys) give_keys(enabled);
   if (is_for_a_room(context.workspace)) return;
   const auto offer = [&](const char* label, const char* action) {
     if (std::string_view(primary.action) == action || !context.can(action)) return;

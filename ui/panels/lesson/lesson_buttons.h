@@ -11,7 +11,7 @@ bool is_for_a_room(const Workspace& workspace);
 // way back to the shelf is there, once nothing comes any more.
 bool has_lesson_buttons(const Workspace& workspace);
 
-// At the cursor, on as many lines as they need.
-void draw_lesson_buttons(const PanelContext& context);
+// At the cursor, on as many lines as they need. `with_keys`: the keys go to the primary one.
+void draw_lesson_buttons(const PanelContext& context, bool with_keys);
 
 }  // namespace trainscope::ui

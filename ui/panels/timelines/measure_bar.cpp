@@ -6,10 +6,21 @@ namespace trainscope::ui {
 namespace {
 
 std::string bar_words(const TimelineInput& input, const Measure& measure) {
-  if (!measure.from) return "Click where a span starts or ends";
+  if (!measure.from) return "Click where a span starts or ends, or Enter at the playhead";
   const std::string from = place_words(input, *measure.from);
-  if (!measure.to) return "From " + from + ": click a second start or end";
+  if (!measure.to) return "From " + from + ": click a second start or end, or Enter";
   return "From " + from + " to " + place_words(input, *measure.to);
+}
+
+// Enter, where it presses no item.
+bool is_entered(const PanelContext& context) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool item = io.NavVisible && !context.attention.timeline_has_keys;
+  if (item || io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup))
+    return false;
+  const bool held = io.KeyCtrl || io.KeyShift || io.KeyAlt || io.KeySuper;
+  return !held && (ImGui::IsKeyPressed(ImGuiKey_Enter, false) ||
+                   ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
 }
 
 }  // namespace
@@ -31,6 +42,7 @@ float measure_bar_height(const PanelContext& context) {
 void draw_measure_bar(const PanelContext& context, const TimelineInput& input, float height) {
   const Theme& theme = context.theme;
   const Measure& measure = context.attention.timeline.measure;
+  if (is_entered(context)) context.ask("timeline.take_edge");
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, middle = at.y + height / 2;
   ImDrawList* draw = ImGui::GetWindowDrawList();
