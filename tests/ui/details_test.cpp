@@ -1,6 +1,11 @@
 // What a selected span tells: its card, its source line, its cause and its arrows, all to be
 // clicked.
+#include <imgui_internal.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string_view>
+#include <vector>
 
 #include "ui/driver.h"
 #include "ui/panels/comparison/code.h"
@@ -74,4 +79,42 @@ TEST_CASE("a selected span's cause, source line and arrows can be followed by mo
   REQUIRE(driver->click("//Code##pair/**/line of the listing"));
   CHECK(attention.code_side == 0);
   CHECK(timeline.selected.span == leads);
+}
+
+namespace {
+
+// The innermost window of such a name that was drawn in the last frame.
+const ImGuiWindow* drawn_window(const char* name) {
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->WasActive && std::string_view(window->Name).find(name) != std::string_view::npos &&
+        std::string_view(window->Name).find("Code") != std::string_view::npos)
+      return window;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("in a low window the code keeps five lines beside a span's card, and has none without") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1366, 768}}) {
+    REQUIRE_DRIVER(driver, width, height);
+    run_first_lesson(*driver);
+    INFO(height);
+    CHECK(drawn_window("##listing"));
+    CHECK_FALSE(drawn_window("##details"));
+    const trace::Trace& trace = *driver->workspace().sides()[0].view->trace;
+    driver->app().attention().timeline.selected = {Side::kA, first_span(trace, has_cause)};
+    driver->settle();
+    REQUIRE(drawn_window("##details"));
+    CHECK(drawn_window("##details")->Size.y >= 50);
+    const ImGuiWindow& listing = *drawn_window("##listing");
+    std::vector<float> lines;
+    REQUIRE(driver->act([&](ImGuiTestContext* context) {
+      ImGuiTestItemList items;
+      context->GatherItems(&items, listing.ID);
+      for (const ImGuiTestItemInfo& item : items)
+        if (std::string_view(item.DebugLabel) == "line") lines.push_back(item.RectFull.GetHeight());
+    }));
+    REQUIRE(!lines.empty());
+    CHECK(listing.Size.y >= 5 * *std::min_element(lines.begin(), lines.end()));
+  }
 }

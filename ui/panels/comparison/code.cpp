@@ -10,6 +10,12 @@ namespace trainscope::ui {
 namespace {
 
 constexpr float kSwitchWidth = 30;  // of A or B in the head, at scale 1
+constexpr float kListingTop = 4;
+
+// Of a line of the listing, in a panel with so much room: lines stand closer where there is little.
+float row_height(const Theme& theme, float room) {
+  return theme.px(room < theme.px(220) ? 20 : 23);
+}
 
 // The innermost span with a line on a host lane at that time.
 std::uint16_t line_at(const IndexedTrace& view, Nanos time) {
@@ -37,9 +43,10 @@ void follow(Attention& attention, std::uint16_t number, float top, float height)
     ImGui::SetScrollY(0);
 }
 
-void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit) {
+void draw_line(const PanelContext& context, std::size_t number, const std::string& line, bool lit,
+               float row) {
   const Theme& theme = context.theme;
-  const float row = theme.px(23), width = ImGui::GetContentRegionAvail().x;
+  const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float size = theme.size.label, left = theme.px(46);
   const SourceRows source = source_rows(theme, line, width - left - theme.px(8));
@@ -84,15 +91,28 @@ void side_switch(const PanelContext& context, ImVec2 right_middle) {
 }
 
 void draw_listing(const PanelContext& context, const SideModel& side, float height) {
+  const float row = row_height(context.theme, ImGui::GetContentRegionAvail().y);
   ImGui::BeginChild("##listing", {0, height}, ImGuiChildFlags_NavFlattened);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const std::uint16_t lit = lit_line(context.workspace, context.attention);
   context.attention.code_line = 0;
-  ImGui::Dummy({0, context.theme.px(6)});
+  ImGui::Dummy({0, context.theme.px(kListingTop)});
   const auto& lines = side.outline->listing.lines;
-  for (std::size_t i = 0; i < lines.size(); ++i) draw_line(context, i + 1, lines[i], lit == i + 1);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    draw_line(context, i + 1, lines[i], lit == i + 1, row);
   ImGui::PopStyleVar();
   ImGui::EndChild();
+}
+
+// Of the card below the listing; 0: there is none. Where there is little room only a span that is
+// selected has one, which scrolls, and five lines stay.
+float card_height(const Theme& theme, const Attention& attention, float room) {
+  constexpr float kLines = 5, kLeast = 60, kSpan = 128, kHint = 76, kRoomy = 310;
+  const bool roomy = room >= theme.px(kRoomy);
+  const SpanRef span = roomy ? span_of_interest(attention) : attention.timeline.selected;
+  if (span.span == trace::kNone) return roomy ? theme.px(kHint) : 0;
+  const float lines = kLines * row_height(theme, room) + theme.px(kListingTop);
+  return std::clamp(room - lines, theme.px(kLeast), theme.px(kSpan));
 }
 
 // `tall`: in the listing's place too, where there is none.
@@ -149,10 +169,10 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
       text(theme.font.text, theme.size.small, side.error.empty() ? theme.muted : theme.bad,
            side.error.empty() ? why : side.error, true);
     } else {
-      const bool any = span_of_interest(context.attention).span != trace::kNone;
-      const float card = theme.px(any ? 128 : 76);
-      draw_listing(context, side, std::max(ImGui::GetContentRegionAvail().y - card, theme.px(40)));
-      draw_card(context, ImGui::GetContentRegionAvail().y, false);
+      const float room = ImGui::GetContentRegionAvail().y;
+      const float card = card_height(theme, context.attention, room);
+      draw_listing(context, side, room - card);
+      if (card > 0) draw_card(context, ImGui::GetContentRegionAvail().y, false);
     }
   }
   ImGui::EndChild();
