@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/causes/diagnosis.h"
+#include "base/units.h"
 #include "support/config.h"
 
 using namespace trainscope;
@@ -66,6 +67,15 @@ TEST_CASE("what was tried in vain is not advised, and what gains is, with its ti
                                Catch::Contains("; optimizer.impl=fused 20.6 ms"));
   CHECK_THAT(findings[1].advice, Catch::StartsWith("Tried (SIMULATED), instead of 25.7") &&
                                      Catch::EndsWith("In vain: compile.cuda_graph=true."));
+  // In parts it says the same.
+  REQUIRE(!first.trials.empty());
+  CHECK(first.untried == static_cast<double>(tried->replayed));
+  for (const Trial& trial : first.trials) {
+    CHECK_THAT(first.advice, Catch::Contains(trial.settings + " " + format_nanos(trial.nanos)));
+    CHECK(trial.nanos < first.untried);
+  }
+  CHECK_THAT(findings[1].beside, Catch::EndsWith("In vain: compile.cuda_graph=true."));
+  CHECK(diagnose(run).front().trials.empty());
   // Without trials it is what may be worth trying.
   CHECK_THAT(diagnose(run).front().advice, Catch::StartsWith("Try "));
 }

@@ -12,6 +12,13 @@ namespace trainscope::analysis {
 
 struct WhatIf;
 
+// A run's knobs turned otherwise, and a step with them, simulated, in ns.
+struct Trial {
+  std::string settings;  // "precision=bf16 compile.fuse=true"
+  double nanos = 0;
+  bool other_batch = false;  // the time is of as many samples as a step has without
+};
+
 struct Finding {
   Part part = Part::kCompute;
   std::string title;  // what it is, where that is no part of the partition; else empty
@@ -26,6 +33,11 @@ struct Finding {
   double most_gain = 0;
   std::string why;     // "262 launches a step, and the host is behind with them; itself it is …"
   std::string advice;  // "Try larger batches, torch.compile, CUDA graphs, a fused optimizer."
+  // The same in parts, where something was tried for it: what saved time, those first that saved
+  // most, instead of so many ns, and the words that are left.
+  std::vector<Trial> trials{};
+  double untried = 0;
+  std::string beside{};
 };
 
 // Those first that could save most: at most three, of at least a twentieth of the time. Kernels are

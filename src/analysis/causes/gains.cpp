@@ -153,6 +153,7 @@ void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const S
     if (is_about(one) && gains.size() < kMost) {
       tried.told.insert(&one);
       gains.push_back(text_of(one) + " " + tried_time(one, speech));
+      finding.trials.push_back({text_of(one), static_cast<double>(one.time), one.other_batch});
     }
   for (const Altered& one : tried.asked->in_vain)
     if (is_about(one)) {
@@ -161,14 +162,16 @@ void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const S
     }
   if (gains.empty() && in_vain.empty()) return;
   finding.advice.clear();
+  finding.untried = static_cast<double>(tried.asked->replayed);
   if (!gains.empty())
     finding.advice = told(speech, "Tried (SIMULATED), instead of {} a step: {}.",
                           time_words(tried.asked->replayed, speech), fmt::join(gains, "; "));
   if (!in_vain.empty())
-    finding.advice +=
+    finding.beside =
         told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
              fmt::join(in_vain, "; "));
-  finding.advice += lasting_advice(run, finding.part, *tried.asked, speech);
+  finding.beside += lasting_advice(run, finding.part, *tried.asked, speech);
+  finding.advice += finding.beside;
 }
 
 }  // namespace trainscope::analysis

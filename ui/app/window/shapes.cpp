@@ -216,6 +216,15 @@ bool button(const Theme& theme, const char* label, ButtonKind kind, float width,
 
 namespace {
 
+// Dear ImGui breaks a line after a dot as well, within a name such as "compile.cuda_graph". A word
+// that is wider than the line is broken where it must be.
+const char* whole_word(const char* at, const char* stop, const char* end) {
+  if (stop >= end || *stop == ' ' || *stop == '\n') return stop;
+  const char* blank = stop;
+  while (blank > at && blank[-1] != ' ') --blank;
+  return blank > at ? blank : stop;
+}
+
 // Line by line, with more room between lines than ImGui's own wrapping leaves.
 void wrapped(ImFont* font, float size, std::string_view words) {
   constexpr float kLeading = 0.42F;
@@ -227,7 +236,8 @@ void wrapped(ImFont* font, float size, std::string_view words) {
   ImGui::BeginGroup();
   while (at < end) {
     const char* newline = std::find(at, end, '\n');
-    const char* stop = std::min(font->CalcWordWrapPosition(size, at, newline, width), newline);
+    const char* stop = whole_word(
+        at, std::min(font->CalcWordWrapPosition(size, at, newline, width), newline), newline);
     ImGui::TextUnformatted(at, std::max(stop, at));
     if (stop == at && stop != newline) stop = at + 1;
     at = stop;

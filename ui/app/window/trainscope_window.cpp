@@ -115,6 +115,17 @@ void show_playhead(Application& app) {
   bring_into_view(timeline, {time, time + (view.end - view.start) / 100});
 }
 
+// A sentence where the action changes nothing of what is drawn; `first`: none stands before it.
+std::string run_for_picture(Window& window, Application& app, const std::string& action,
+                            bool first) {
+  if (!app.can(action)) return "";  // that has been said
+  const Picture before = window.capture();
+  app.run(action);
+  app.settle();
+  if (window.capture().rgba != before.rgba) return "";
+  return (first ? "" : " ") + ("The action " + action + " changes nothing of the picture.");
+}
+
 std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   Window window(off_screen(request));
   Application app(window, request.theme.value_or(ThemeMode::kDark));
@@ -135,8 +146,7 @@ std::string draw_sized(const PictureRequest& request, const fs::path& png) {
   if (!request.panel.empty()) app.deck().open_by_hand(request.panel);
   // The action may ask for another panel, in another place.
   app.settle();
-  if (request.action) app.run(*request.action);
-  app.settle();
+  if (request.action) said += run_for_picture(window, app, *request.action, said.empty());
   // How far the listing is scrolled tells of the frames so far, and threads decide how many.
   app.attention().followed_line = 0;
   app.settle();

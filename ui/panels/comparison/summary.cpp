@@ -1,6 +1,9 @@
 #include "ui/panels/comparison/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "base/units.h"
@@ -60,6 +63,90 @@ void draw_origin(const Theme& theme, const trace::Trace& trace) {
   ImGui::Dummy({0, theme.px(2)});
 }
 
+void number_cell(const Theme& theme, const std::string& words) {
+  ImGui::TableNextColumn();
+  const float width = text_size(theme.font.mono, theme.size.label, words).x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                       std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
+  lower_number(theme);
+  text(theme.font.mono, theme.size.label, theme.text, words);
+}
+
+// Of a run alone the knobs stand on a sheet.
+void draw_knobs_link(const PanelContext& context) {
+  const Theme& theme = context.theme;
+  ImGui::SetCursorPos({ImGui::GetCursorPosX() - theme.px(8), ImGui::GetCursorPosY() - theme.px(6)});
+  if (button(theme, "Change knobs…", ButtonKind::kLink)) context.ask("knobs.all");
+}
+
+// Words with blanks between them in as many lines as they take; none is broken but after its "=".
+std::vector<std::string> lines_of(const Theme& theme, const std::string& settings, float width) {
+  const auto fits = [&](const std::string& line) {
+    return text_size(theme.font.text, theme.size.label, line).x <= width;
+  };
+  std::vector<std::string> lines;
+  std::istringstream words(settings);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() && fits(lines.back() + " " + word)) {
+      lines.back() += " " + word;
+      continue;
+    }
+    const std::size_t value = word.find('=');
+    if (fits(word) || value == std::string::npos) {
+      lines.push_back(word);
+    } else {
+      lines.push_back(word.substr(0, value + 1));
+      lines.push_back("    " + word.substr(value + 1));
+    }
+  }
+  return lines;
+}
+
+void draw_trial(const Theme& theme, const analysis::Trial& trial, double untried) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const float width = ImGui::GetContentRegionAvail().x;
+  for (const std::string& line : lines_of(theme, trial.settings, width))
+    text(theme.font.text, theme.size.label, theme.text,
+         shortened(theme.font.text, theme.size.label, line, width));
+  if (trial.other_batch)
+    text(theme.font.text, theme.size.label, theme.faint, "for as many samples", true);
+  number_cell(theme, format_nanos(trial.nanos));
+  number_cell(theme, fmt::format("{:+.0f} %", 100 * (trial.nanos / untried - 1)));
+}
+
+// A row a change: what a step takes with it, and how much less that is.
+void draw_trials(const Theme& theme, const analysis::Finding& finding) {
+  text(theme.font.text, theme.size.small, theme.muted,
+       "Tried (SIMULATED), instead of " + format_nanos(finding.untried) + " a step:", true);
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(theme.px(4), theme.px(3)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, theme.px(2)));
+  if (ImGui::BeginTable("##trials", 3, kTableFlags)) {
+    ImGui::TableSetupColumn("change", ImGuiTableColumnFlags_WidthStretch);
+    for (const char* column : {"time", "saved"})
+      ImGui::TableSetupColumn(
+          column, ImGuiTableColumnFlags_WidthFixed,
+          text_size(theme.font.mono, theme.size.label, column[0] == 't' ? "99.9 ms" : "-99 %").x);
+    for (const analysis::Trial& trial : finding.trials) draw_trial(theme, trial, finding.untried);
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar(2);
+}
+
+// Why, and what to try.
+void draw_advice(const Theme& theme, const analysis::Finding& finding) {
+  const auto say = [&](const std::string& words) {
+    if (!words.empty()) text(theme.font.text, theme.size.small, theme.muted, words, true);
+  };
+  if (finding.trials.empty()) return say(analysis::sentence(finding));
+  analysis::Finding why = finding;
+  why.advice.clear();
+  say(analysis::sentence(why));
+  draw_trials(theme, finding);
+  say(finding.beside.substr(
+      std::min(finding.beside.find_first_not_of(' '), finding.beside.size())));
+}
+
 // What takes the time, each with a bar of its share, and what to try.
 void draw_findings(const Theme& theme, const std::vector<analysis::Finding>& findings) {
   for (const analysis::Finding& one : findings) {
@@ -72,7 +159,9 @@ void draw_findings(const Theme& theme, const std::vector<analysis::Finding>& fin
                         theme.px(2));
     ImGui::Dummy({width, height + theme.px(2)});
     text(theme.font.strong, theme.size.small, theme.text, analysis::headline(one), true);
-    text(theme.font.text, theme.size.small, theme.muted, analysis::sentence(one), true);
+    ImGui::PushID(static_cast<int>(&one - findings.data()));
+    draw_advice(theme, one);
+    ImGui::PopID();
     ImGui::Dummy({0, theme.px(6)});
   }
 }
@@ -103,15 +192,6 @@ void draw_dropped(const Theme& theme, const trace::Trace& trace) {
     text(theme.font.text, theme.size.label, theme.faint, "No event was left out.", true);
   else
     notice_card(theme, Tone::kPlain, "Left out", reasons);
-}
-
-void number_cell(const Theme& theme, const std::string& words) {
-  ImGui::TableNextColumn();
-  const float width = text_size(theme.font.mono, theme.size.label, words).x;
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
-                       std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
-  lower_number(theme);
-  text(theme.font.mono, theme.size.label, theme.text, words);
 }
 
 void head_cell(const Theme& theme, const char* words, bool right) {
@@ -162,6 +242,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
   if (begin_panel(context, name, options)) {
     if (panel.run) {
       draw_origin(theme, *panel.run->trace);
+      if (context.can("knobs.all") && !is_imported(side)) draw_knobs_link(context);
       // Few stand where they are seen at once.
       constexpr std::size_t kFewRanks = 8;
       const bool few = panel.run->ranks.size() <= kFewRanks;
