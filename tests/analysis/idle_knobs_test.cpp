@@ -157,7 +157,17 @@ TEST_CASE("the traits of models are what they are built of") {
     CHECK(program::has_trait(model.name, "images") == has_layer([](const auto& function) {
             return std::holds_alternative<program::Convolution>(function);
           }));
-    CHECK(program::has_trait(model.name, "library") == train::is_transformer(model.name));
+    const bool is_llama = train::is_llama(model.name);
+    CHECK(program::has_trait(model.name, "library") ==
+          (train::is_transformer(model.name) || is_llama));
+    CHECK(program::has_trait(model.name, "llama") == is_llama);
+    CHECK(is_llama == has_layer([](const auto& function) {
+            return std::holds_alternative<program::RmsNorm>(function);
+          }));
+    CHECK(program::has_trait(model.name, "grouped") == has_layer([](const auto& function) {
+            const auto* attention = std::get_if<program::Attention>(&function);
+            return attention && attention->is_grouped();
+          }));
     CHECK((model.data == "imagenet") == train::is_resnet(model.name));
   }
 }
