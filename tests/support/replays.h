@@ -88,13 +88,12 @@ inline machine::Machine machine_of(const Settings& settings) {
   return train::machine_of(config_of(settings));
 }
 
-// What the driver takes for memory is no operator's, nor a launch's.
 inline machine::Machine with_faster_host(machine::Machine machine, int times) {
   machine::Host& host = machine.host;
   for (Nanos* cost :
        {&host.launch_call_ns, &host.copy_call_ns, &host.event_call_ns, &host.nccl_call_ns,
-        &host.graph_launch_ns, &host.sync_call_ns, &host.eager_operator_ns,
-        &host.interpreter_call_ns, &host.compiled_operator_ns})
+        &host.malloc_call_ns, &host.free_call_ns, &host.graph_launch_ns, &host.sync_call_ns,
+        &host.eager_operator_ns, &host.interpreter_call_ns, &host.compiled_operator_ns})
     *cost /= times;
   return machine;
 }

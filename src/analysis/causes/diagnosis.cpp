@@ -233,7 +233,7 @@ std::vector<Finding> largest_parts(const Run& run, double whole, double per, con
     if (finding.share < kLeastShare) continue;
     finding.gain = gains.of(finding.part, finding.nanos);
     const double rest = whole - finding.nanos;
-    if (finding.part != Part::kCompute && rest > 0 && !gains.are_replayed(finding.part))
+    if (finding.part != Part::kCompute && rest > 0 && gains.tell_most(finding.part))
       finding.most_gain = whole / rest;
     findings.push_back(finding);
   }

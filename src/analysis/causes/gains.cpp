@@ -66,7 +66,8 @@ std::string time_words(Nanos time, const Speech& speech) {
 }  // namespace
 
 Gains::Gains(const Run& run, const WhatIf* asked, const HostCause& host)
-    : host_is_elsewhere_(host.is_elsewhere()) {
+    : host_is_elsewhere_(!run.program && host.is_elsewhere()),
+      has_steps_(run.facts.measured.steps > 0) {
   if (asked && !asked->of_knobs && asked->refusal.empty()) replays_ = asked;
   constexpr double kMostUntold = 0.1;
   path_ = critical_path(run.facts.measured);
@@ -90,6 +91,11 @@ const Altered* Gains::change_for(Part part) const {
 bool Gains::are_replayed(Part part) const {
   const bool is_about = replays_ && !replays_for(part).empty();
   return is_about && (part != Part::kIdleLaunch || !host_is_elsewhere_ || change_for(part));
+}
+
+bool Gains::tell_most(Part part) const {
+  const bool is_elsewhere = part == Part::kIdleLaunch && host_is_elsewhere_;
+  return !are_replayed(part) && (!is_elsewhere || has_steps_);
 }
 
 double Gains::of(Part part, double nanos) const {

@@ -23,6 +23,9 @@ class Gains {
   // Of a step, ns; `nanos` is what the part takes.
   double of(Part part, double nanos) const;
   bool are_replayed(Part part) const;
+  // Whether it is worth telling how fast a run were without the part: no replay says more, and it
+  // is not the start of a process beside some steps of work that a trace without steps has.
+  bool tell_most(Part part) const;
 
   // " Replayed (SIMULATED): The next batch is always there: 119 ms a step instead of 178 ms." Of a
   // trace without steps the times are of the whole. Empty where no replay is about the part.
@@ -33,6 +36,7 @@ class Gains {
 
   const WhatIf* replays_ = nullptr;
   bool host_is_elsewhere_ = false;
+  bool has_steps_ = false;
   CriticalPath path_;
   bool path_tells_ = false;  // what was waited for, for the most part
 };

@@ -1,9 +1,7 @@
 #include "train/replay/host_silence.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "trace/api_name.h"
 #include "trace/python_frame.h"
 
 namespace trainscope::train {
@@ -22,13 +20,11 @@ bool is_recorded(const trace::Trace& trace, const trace::Span& span) {
 }  // namespace
 
 HostSilence::HostSilence(const trace::Trace& trace) {
-  std::map<int, std::vector<Stretch>> recorded, memory;
+  std::map<int, std::vector<Stretch>> recorded;
   trace::for_each(trace.spans(), [&](const trace::Span& span, trace::SpanId) {
     const trace::Lane& lane = trace.lanes()[span.lane];
     if (lane.kind != LaneKind::kHostThread && lane.kind != LaneKind::kPinThread) return;
     if (is_recorded(trace, span)) recorded[lane.rank].push_back({span.start, span.end()});
-    if (span.category == Category::kHostApi && trace::asks_for_memory(trace.name(span)))
-      memory[lane.rank].push_back({span.start, span.end()});
   });
   for (auto& [rank, spans] : recorded) {
     std::ranges::sort(spans, {}, &Stretch::start);
@@ -39,20 +35,6 @@ HostSilence::HostSilence(const trace::Trace& trace) {
     }
     if (trace.end() - done > kLongestOfOperator) of_ranks_[rank].push_back({done, trace.end()});
   }
-  for (auto& [rank, spans] : memory) add(rank, std::move(spans));
-}
-
-// Of what was added before, none overlaps them.
-void HostSilence::add(int rank, std::vector<Stretch> spans) {
-  std::ranges::sort(spans, {}, &Stretch::start);
-  std::vector<Stretch>& all = of_ranks_[rank];
-  Nanos done = 0;
-  for (const Stretch& one : spans) {
-    if (one.end <= done) continue;
-    all.push_back({std::max(one.start, done), one.end});
-    done = one.end;
-  }
-  std::ranges::sort(all, {}, &Stretch::start);
 }
 
 Nanos HostSilence::within(int rank, Nanos from, Nanos to) const {

@@ -1,6 +1,5 @@
-// When a rank's host is at nothing that faster operators make shorter: nothing is recorded of it (a
-// process that starts, a program's own code, batches that are made ready without a mark), or one of
-// its threads asks the driver for memory, for which others may wait.
+// When nothing is recorded of a rank's host: a process that starts, a program's own code, batches
+// that are made ready without a mark.
 #pragma once
 
 #include <map>
@@ -19,9 +18,9 @@ class HostSilence {
  public:
   explicit HostSilence(const trace::Trace& trace);
 
-  // How much of a time belongs to calls for memory, and to stretches of more than a millisecond in
-  // which no thread of the rank is in an operator, a call, or a load of a batch. Marks, and frames
-  // of Python's, are none of these: they say where a program is, and not what its host does.
+  // How much of a time belongs to stretches of more than a millisecond in which no thread of the
+  // rank is in an operator, a call, or a load of a batch. Marks, and frames of Python's, are none
+  // of these: they say where a program is, and not what its host does.
   Nanos within(int rank, Nanos from, Nanos to) const;
 
  private:
@@ -29,8 +28,6 @@ class HostSilence {
     Nanos start = 0;
     Nanos end = 0;
   };
-  void add(int rank, std::vector<Stretch> spans);
-
   std::map<int, std::vector<Stretch>> of_ranks_;  // ascending
 };
 

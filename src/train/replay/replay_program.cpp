@@ -109,6 +109,7 @@ class ReplayWriter {
   void write_thread(std::size_t track);
   void write_event(ThreadWriter& writer, const HostEvent& event);
   Nanos hastened(Nanos from, Nanos to) const;
+  bool is_of_driver(const program::RecordedCall& call, const HostEvent& event) const;
   void hasten(program::RecordedCall& call, const HostEvent& event);
   void take_hands(ThreadWriter& writer, const std::vector<Hand>& hands, std::size_t event);
   void pass(ThreadWriter& writer, Nanos until, bool in_loader);
@@ -260,15 +261,20 @@ int ReplayWriter::device_of(int rank) const {
   return first == work_.streams.end() ? work_.streams[0].device : first->device;
 }
 
+// A long call that gives no work is the driver's: it makes a context, or maps memory; and so is
+// each of a recorded trace that asks for memory. A simulated host that is faster asks faster, too.
+bool ReplayWriter::is_of_driver(const program::RecordedCall& call, const HostEvent& event) const {
+  const trace::Span& span = trace_.spans()[event.span];
+  if (call.count > 0 || event.is_held || span.category != Category::kHostApi) return false;
+  return call.before > kLongestOfOperator ||
+         (trace_.origin().kind == trace::OriginKind::kImported &&
+          trace::asks_for_memory(trace_.name(span)));
+}
+
 // The host's part of a call; what begins after the call is told from its beginning, too, and what
-// begins within a long call begins when the call has come so far. A long one that gives no work is
-// the driver's: it makes a context, or maps memory; and so is each that asks for memory.
+// begins within a long call begins when the call has come so far.
 void ReplayWriter::hasten(program::RecordedCall& call, const HostEvent& event) {
-  const bool is_of_driver = call.count == 0 && !event.is_held &&
-                            trace_.spans()[event.span].category == Category::kHostApi;
-  if (is_of_driver && (call.before > kLongestOfOperator ||
-                       trace::asks_for_memory(trace_.name(trace_.spans()[event.span]))))
-    return;
+  if (is_of_driver(call, event)) return;
   const Nanos recorded = std::exchange(call.before, faster(call.before, speeds_.host));
   const Nanos usual = work_.usual_latency;
   for (std::uint32_t i = 0; i < call.count; ++i) {
