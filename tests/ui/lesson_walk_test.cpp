@@ -115,6 +115,28 @@ TEST_CASE("the picture before the prediction is the same whatever the runs say")
   CHECK((picture_of(request, "before-other") == one));
 }
 
+TEST_CASE("on the timelines a guess is right or wrong as on the card") {
+  REQUIRE_DRIVER(driver);
+  Workspace& workspace = driver->workspace();
+  for (const int option : {1, 3}) {
+    open_first_lesson(*driver);
+    workspace.next_step();
+    workspace.lesson()->progress.choose(option);
+    workspace.lesson()->progress.commit();
+    workspace.next_step();
+    workspace.run_lesson();
+    driver->settle();
+    REQUIRE(workspace.revealed());
+    const TimelineInput input = timeline_input(workspace, driver->app().attention());
+    REQUIRE(input.sides[1].guesses.size() == 1);
+    const LessonCard card = card_of(workspace);
+    REQUIRE(!card.recaps.empty());
+    CHECK(input.sides[1].guesses[0].right == card.recaps[0].question.right);
+    CHECK(input.sides[1].guesses[0].right == (option == 3));
+    keep_picture(*driver, option == 3 ? "guess-right" : "guess-wrong");
+  }
+}
+
 TEST_CASE("a learner goes through the lesson by mouse") {
   REQUIRE_DRIVER(driver, 1920, 1800);
   open_first_lesson(*driver);

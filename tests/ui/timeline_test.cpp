@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "ui/read_text.h"
 #include "ui/stage.h"
 
 using namespace trainscope;
@@ -243,4 +244,40 @@ TEST_CASE("a hover card tells of a copy its size, bandwidth and cause") {
   for (const auto& [key, value] : describe_span(trace, trace.add_span(span))) rows[key] = value;
   CHECK(rows["waited for"] == "the staging copy");
   CHECK(!rows.contains("began after"));
+}
+
+namespace {
+
+// A share that goes up to 81.2 and back, over and over, or once.
+std::unique_ptr<Recorded> a_share(const char* name, bool often) {
+  auto recorded = three_spans();
+  trace::Lane lane;
+  lane.name = name;
+  lane.kind = trace::LaneKind::kCounter;
+  const trace::LaneId id = recorded->trace.add_lane(lane);
+  for (Nanos time = 0; time < 70; time += often ? 1 : 60) {
+    recorded->trace.add_sample({time * kMillisecond, 81.2, id});
+    if (often) recorded->trace.add_sample({time * kMillisecond + kMillisecond / 2, 0, id});
+  }
+  recorded->index = trace::build_index(recorded->trace);
+  recorded->draw = build_draw_index(recorded->trace, recorded->index);
+  return recorded;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "how far a counter goes stands beside its name, and nowhere where it would hide the line") {
+  REQUIRE_STAGE(stage);
+  const auto words = [&](const Recorded& recorded) {
+    stage->input.sides = {side_of(recorded)};
+    stage->settle();
+    return written(*ImGui::GetDrawData());
+  };
+  CHECK_THAT(words(*a_share("in, %", true)), Catch::Contains("in,%81.2of100"));
+  CHECK_THAT(words(*a_share("GPU 0: link in, %", true)),
+             Catch::Contains("linkin,%81.2") && !Catch::Contains("of100"));
+  const char* longer = "GPU 0: link to the next node, %";
+  CHECK_THAT(words(*a_share(longer, true)), !Catch::Contains("81.2"));
+  CHECK_THAT(words(*a_share(longer, false)), Catch::Contains("81.2of100"));
 }

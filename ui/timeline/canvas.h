@@ -119,10 +119,20 @@ bool advance_view(TimelineState& state, TimeRange axis, double seconds);
 // paint_lanes.cpp: lanes, headings, grid, bars, gaps, counters, arrows of one side.
 void paint_side(const Canvas& canvas, const SideView& view, const TimelineState& state);
 
+// A lane's name in the column at the left, as much of it as there is room for.
+struct LaneName {
+  std::string words;
+  float left = 0, size = 0;
+};
+LaneName lane_name(const Canvas& canvas, const SideView& view, const LaneBox& box);
+
 // paint_counters.cpp: a counter's line, and what the height of its lane stands for.
 void paint_curve(const Canvas& canvas, const SideView& view, const Curve& curve);
-// Around those words.
-Box scale_box(const Canvas& canvas, const SideView& view, const Curve& curve);
+// Beside the lane's name, where that leaves no room for all of it how far the counter went alone;
+// empty: there is none for that either.
+std::string scale_beside_name(const Canvas& canvas, const SideView& view, const LaneBox& box);
+// Around those words at the lane's right end; nothing where they stand beside its name.
+std::optional<Box> scale_box(const Canvas& canvas, const SideView& view, const Curve& curve);
 
 // paint_path.cpp: a path along bars and between them, and arrows from lane to lane.
 void paint_stays(const Canvas& canvas, const TimelineSide& side, const Bar& bar, const Box& box);

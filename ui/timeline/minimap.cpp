@@ -8,7 +8,8 @@
 namespace trainscope::ui {
 namespace {
 
-constexpr float kLeastLane = 2;  // pixels; lanes that find no room are left out
+constexpr float kReceding[] = {0.5F, 0.3F};  // what is out of the view, by dark and light
+constexpr float kLeastLane = 2;              // pixels; lanes that find no room are left out
 
 bool is_drawn(const TimelineSide& side, trace::LaneId lane) {
   if (lane >= side.index->lanes.size() || side.index->lanes[lane].span_count == 0) return false;
@@ -90,7 +91,7 @@ void paint_window(const Canvas& canvas) {
   const Box& map = canvas.minimap;
   const Box view = minimap_view(canvas);
   const float left = canvas.lanes.min.x, right = canvas.lanes.max.x;
-  const Color shade = faded(theme.panel, 0.62F);
+  const Color shade = faded(theme.panel, kReceding[theme.is_dark() ? 0 : 1]);
   canvas.draw->AddRectFilled({left, map.min.y}, {view.min.x, map.max.y}, shade);
   canvas.draw->AddRectFilled({view.max.x, map.min.y}, {right, map.max.y}, shade);
   canvas.draw->AddRect(view.min, view.max, theme.accent, theme.px(2), theme.px(1.5F));

@@ -71,23 +71,16 @@ void paint_lane(const Canvas& canvas, const SideView& view, const LaneBox& box, 
     canvas.draw->AddRectFilled({left, top}, {left + theme.px(3), bottom}, theme.accent);
   canvas.draw->AddLine({left, bottom - 0.5F}, {right, bottom - 0.5F}, theme.line,
                        theme.size.border);
-  const bool folds = box.all_rows > 1;
-  const float label = left + theme.px(view.layout.groups.empty() && !folds ? 12 : 26);
-  const float size = std::min(theme.size.small, box.height - theme.px(2));
-  const std::optional<float> middle = name_middle(canvas, view, box, size);
+  const LaneName name = lane_name(canvas, view, box);
+  const std::optional<float> middle = name_middle(canvas, view, box, name.size);
   if (!middle) return;
-  if (folds && !is_on_path(*view.side, box.lane))
+  if (box.all_rows > 1 && !is_on_path(*view.side, box.lane))
     paint_chevron(canvas, {left + theme.px(16), *middle}, box.collapsed);
-  const trace::Lane& lane = view.side->trace->lanes()[box.lane];
-  // Away from its heading a lane says whose it is.
-  const bool away = box.pinned && !view.layout.groups.empty();
-  const bool no_headings =
-      view.tuck->plain || (view.side->keeps_lanes && view.layout.groups.empty());
-  const bool says = away || (no_headings && is_namesake(*view.side->trace, box.lane));
-  const std::string name = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
-  draw_text_middle(
-      canvas.draw, theme.font.text, size, label, *middle, theme.muted,
-      shortened(theme.font.text, size, name, canvas.lanes.min.x - label - theme.px(8)));
+  draw_text_middle(canvas.draw, theme.font.text, name.size, name.left, *middle, theme.muted,
+                   name.words);
+  if (const std::string scale = scale_beside_name(canvas, view, box); !scale.empty())
+    draw_text_middle(canvas.draw, theme.font.mono, std::min(theme.size.mono, name.size),
+                     canvas.lanes.min.x - theme.px(8), *middle, theme.muted, scale, 1);
 }
 
 void paint_grid(const Canvas& canvas, const SideView& view) {
@@ -266,6 +259,24 @@ void paint_pinned_edge(const Canvas& canvas, const SideView& view) {
 }
 
 }  // namespace
+
+LaneName lane_name(const Canvas& canvas, const SideView& view, const LaneBox& box) {
+  const Theme& theme = *canvas.theme;
+  const bool folds = box.all_rows > 1;
+  LaneName name;
+  name.left = canvas.all.min.x + theme.px(view.layout.groups.empty() && !folds ? 12 : 26);
+  name.size = std::min(theme.size.small, box.height - theme.px(2));
+  const trace::Lane& lane = view.side->trace->lanes()[box.lane];
+  // Away from its heading a lane says whose it is.
+  const bool away = box.pinned && !view.layout.groups.empty();
+  const bool no_headings =
+      view.tuck->plain || (view.side->keeps_lanes && view.layout.groups.empty());
+  const bool says = away || (no_headings && is_namesake(*view.side->trace, box.lane));
+  const std::string words = says && !lane.group.empty() ? lane.group + ": " + lane.name : lane.name;
+  name.words =
+      shortened(theme.font.text, name.size, words, canvas.lanes.min.x - name.left - theme.px(8));
+  return name;
+}
 
 Color solid_color(const Theme& theme, const Bar& bar) {
   const auto color_of = [&](trace::Category category) {

@@ -26,22 +26,28 @@ std::optional<Extent> extent_of(const SideView& view, trace::LaneId lane) {
   return Extent{std::max(extent.top, view.window), std::min(extent.bottom, view.window_end)};
 }
 
+Color guess_color(const Theme& theme, const Guess& guess) {
+  if (!guess.right) return theme.muted;
+  return *guess.right ? theme.good : theme.bad;
+}
+
 // From the guess up to the strip's lower edge, along it, and to the words in the strip.
 void paint_guess_label(const Canvas& canvas, const SideView& view, const MarkWords& placed,
-                       ImVec2 from) {
+                       ImVec2 from, Color color) {
   const Theme& theme = *canvas.theme;
   const float edge = view.window - theme.px(1), elbow = placed.box.min.x - theme.px(6);
   const float middle = placed.box.centre().y, thin = theme.px(1.3F);
-  canvas.draw->AddLine(from, {from.x, edge}, theme.good, thin);
-  canvas.draw->AddLine({from.x, edge}, {elbow, edge}, theme.good, thin);
-  canvas.draw->AddLine({elbow, edge}, {elbow, middle}, theme.good, thin);
-  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, placed.box.min.x, middle,
-                   theme.good, placed.words);
+  canvas.draw->AddLine(from, {from.x, edge}, color, thin);
+  canvas.draw->AddLine({from.x, edge}, {elbow, edge}, color, thin);
+  canvas.draw->AddLine({elbow, edge}, {elbow, middle}, color, thin);
+  draw_text_middle(canvas.draw, theme.font.text, theme.size.label, placed.box.min.x, middle, color,
+                   placed.words);
 }
 
 void paint_guess(const Canvas& canvas, const SideView& view, std::size_t number) {
   const Guess& guess = view.side->guesses[number];
   const Theme& theme = *canvas.theme;
+  const Color color = guess_color(theme, guess);
   const auto extent = extent_of(view, guess.lane);
   const Nanos start = guess.start + view.side->offset, end = guess.end + view.side->offset;
   if (!extent || end < canvas.view.start || start > canvas.view.end) return;
@@ -53,16 +59,15 @@ void paint_guess(const Canvas& canvas, const SideView& view, std::size_t number)
   canvas.draw->PushClipRect({canvas.lanes.min.x - thick, view.strip},
                             {canvas.all.max.x, view.window_end}, true);
   if (start == end) {
-    draw_dashed_line(canvas.draw, {left, top}, {left, extent->bottom}, theme.good, thick, dash,
-                     gap);
+    draw_dashed_line(canvas.draw, {left, top}, {left, extent->bottom}, color, thick, dash, gap);
   } else {
-    draw_dashed_line(canvas.draw, {left, top}, {right, top}, theme.good, thick, dash, gap);
-    canvas.draw->AddLine({left, top}, {left, extent->bottom}, theme.good, thick);
-    canvas.draw->AddLine({right, top}, {right, extent->bottom}, theme.good, thick);
+    draw_dashed_line(canvas.draw, {left, top}, {right, top}, color, thick, dash, gap);
+    canvas.draw->AddLine({left, top}, {left, extent->bottom}, color, thick);
+    canvas.draw->AddLine({right, top}, {right, extent->bottom}, color, thick);
   }
   if (const auto& placed = view.guess_words[number])
     paint_guess_label(canvas, view, *placed,
-                      {std::clamp(right, canvas.lanes.min.x, canvas.lanes.max.x), top});
+                      {std::clamp(right, canvas.lanes.min.x, canvas.lanes.max.x), top}, color);
   canvas.draw->PopClipRect();
 }
 
@@ -76,9 +81,9 @@ bool covers_bars(const Canvas& canvas, const SideView& view, const Box& box) {
 
 bool covers_scale(const Canvas& canvas, const SideView& view, const Box& box) {
   return std::ranges::any_of(view.layout.curves, [&](const Curve& curve) {
-    const Box scale = scale_box(canvas, view, curve);
-    return scale.min.x < box.max.x && scale.max.x > box.min.x && scale.min.y < box.max.y &&
-           scale.max.y > box.min.y;
+    const std::optional<Box> scale = scale_box(canvas, view, curve);
+    return scale && scale->min.x < box.max.x && scale->max.x > box.min.x &&
+           scale->min.y < box.max.y && scale->max.y > box.min.y;
   });
 }
 

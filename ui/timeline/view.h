@@ -28,6 +28,7 @@ struct Guess {
   Nanos start = 0;
   Nanos end = 0;
   std::string label = "your guess";
+  std::optional<bool> right;  // green or red; nothing: it is not told, or not decided
 };
 
 // A vertical line at a time of a side, with one or two lines of text: "B done", "7.9 ms sooner".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "base/units.h"
 #include "report/comparison.h"
 #include "ui/app/lesson/guess.h"
@@ -61,6 +62,18 @@ void add_done_marker(TimelineInput& input, const Workspace& workspace) {
 
 namespace {
 
+// As the card tells it; a room is told by the lecturer.
+std::optional<bool> is_right(const Workspace& workspace, const scenario::Question& question,
+                             const scenario::Answer& answer, const scenario::Sides& sides) {
+  if (owes_verdict(workspace)) return std::nullopt;
+  try {
+    const scenario::Verdict verdict = judge(question, answer, sides);
+    return verdict.decided ? std::optional(verdict.right) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // the card says so
+  }
+}
+
 // One that is beyond what there is to see stands at its end, and says so.
 Guess guess_of(const GuessRange& range, const analysis::Run& b, Nanos last, const char* whose) {
   const bool of_copies = range.of == GuessedEnd::kCopies;
@@ -81,10 +94,15 @@ void add_guesses(TimelineInput& input, const Workspace& workspace) {
   if (sides.size() != 2) return;
   const Nanos last = axis_range(input).end - input.sides[1].offset;
   const char* whose = workspace.present.on ? "the room's" : "your";
-  for (const std::size_t step : predicted_steps(*lesson))
-    if (const auto range =
-            guess_in_b(*lesson->lesson.steps[step].question, lesson->progress.answer(step), sides))
-      input.sides[1].guesses.push_back(guess_of(*range, *sides[1], last, whose));
+  for (const std::size_t step : predicted_steps(*lesson)) {
+    const scenario::Question& question = *lesson->lesson.steps[step].question;
+    const scenario::Answer& answer = lesson->progress.answer(step);
+    const auto range = guess_in_b(question, answer, sides);
+    if (!range) continue;
+    Guess guess = guess_of(*range, *sides[1], last, whose);
+    guess.right = is_right(workspace, question, answer, sides);
+    input.sides[1].guesses.push_back(guess);
+  }
 }
 
 }  // namespace trainscope::ui
