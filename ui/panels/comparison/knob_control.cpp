@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "program/knob_number.h"
+#include "ui/app/views/knob_words.h"
 #include "ui/app/views/machine_words.h"
 #include "ui/app/window/shapes.h"
 #include "ui/panels/window/controls.h"
@@ -103,7 +104,8 @@ void number_slider(const PanelContext& context, KnobsPanel& panel, const Knob& k
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Value exact = dragged == panel.dragged.end() ? now : rounded(knob, value);
   draw_text(ImGui::GetWindowDrawList(), theme.font.mono, theme.size.label, at,
-            enabled ? theme.text : theme.muted, program::show(knob, exact));
+            enabled ? theme.text : theme.muted,
+            shortened(theme.font.mono, theme.size.label, shown_value(knob, exact), width));
   ImGui::SetCursorScreenPos({at.x, at.y + theme.size.label + theme.px(3)});
   double share = share_of(knob, value);
   const SliderUse use = slider(theme, key.c_str(), width, share, enabled);

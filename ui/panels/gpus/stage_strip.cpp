@@ -66,7 +66,7 @@ void draw_stage_legend(const Theme& theme, const Box& box, const analysis::Stage
   std::vector<LegendItem> items{{kForward, "forward"}, {kBackward, "backward"}};
   if (times.pipelines > 1) items.push_back({Category::kCollective, "sum of gradients"});
   draw_strip_legend(theme, box, items, ways,
-                    bubble ? fmt::format("bubble {:.1f} %", 100 * *bubble) : "");
+                    bubble ? fmt::format("bubble {:.1f} % of the work", 100 * *bubble) : "");
 }
 
 }  // namespace trainscope::ui

@@ -8,6 +8,7 @@
 
 #include "base/ticks.h"
 #include "base/units.h"
+#include "ui/app/views/names_apart.h"
 #include "ui/panels/charts/chart.h"
 
 namespace trainscope::ui {
@@ -230,17 +231,24 @@ struct PeakRow {
   bool strong = false;
 };
 
+constexpr float kSwatch = 11, kBesideSwatch = 8;
+
+// For the name of a row: between its colour and its figure.
+float room_for_name(const Theme& theme, const Box& box, double bytes) {
+  const float wide = text_size(theme.font.mono, theme.size.label, bytes_words(bytes)).x;
+  return box.width() - theme.px(kSwatch + kBesideSwatch + 8) - wide;
+}
+
 void paint_row(const Theme& theme, const Box& box, const PeakRow& row) {
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float y = box.centre().y, edge = theme.px(11), size = theme.size.small;
+  const float y = box.centre().y, edge = theme.px(kSwatch), size = theme.size.small;
   const std::string bytes = bytes_words(row.bytes);
-  const float wide = text_size(theme.font.mono, theme.size.label, bytes).x;
   draw->AddRectFilled({box.min.x, y - edge / 2}, {box.min.x + edge, y + edge / 2}, row.color,
                       theme.px(2));
-  const float left = box.min.x + edge + theme.px(8);
   draw_text_middle(
-      draw, theme.font.text, size, left, y, row.strong ? theme.text : theme.muted,
-      shortened(theme.font.text, size, row.name, box.max.x - wide - theme.px(8) - left));
+      draw, theme.font.text, size, box.min.x + edge + theme.px(kBesideSwatch), y,
+      row.strong ? theme.text : theme.muted,
+      shortened(theme.font.text, size, row.name, room_for_name(theme, box, row.bytes)));
   draw_text_middle(draw, theme.font.mono, theme.size.label, box.max.x, y,
                    row.strong ? theme.text : theme.muted, bytes, 1);
 }
@@ -335,6 +343,35 @@ bool paint_memory_chart(const Theme& theme, const char* id, const Box& box,
   return moved;
 }
 
+namespace {
+
+// As many of the largest as the box has room for, their names told apart.
+std::vector<PeakRow> block_rows(const Theme& theme, const Box& box, float row,
+                                const trace::Trace& trace, const std::vector<MemoryBlock>& blocks) {
+  std::vector<PeakRow> rows;
+  std::vector<std::string> names;
+  float room = box.width();
+  for (const MemoryBlock& block : blocks) {
+    if (static_cast<float>(rows.size() + 1) * row > box.height()) break;
+    const std::string role = block.role == trace::kNone ? "" : trace.name(block.role);
+    const auto bytes = static_cast<double>(block.bytes);
+    names.push_back(block.owner == trace::kNone ? "a tensor" : trace.name(block.owner));
+    rows.push_back({role_style(theme, role).fill, "", bytes});
+    room = std::min(room, room_for_name(theme, box, bytes));
+  }
+  const auto cut = [&](auto shorten) -> Cut {
+    return [&theme, room, shorten](std::string_view name) {
+      return shorten(theme.font.text, theme.size.small, name, room);
+    };
+  };
+  const std::vector<std::string> cut_names =
+      cut_apart(names, cut(shortened_middle), cut(shortened));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = cut_names[i];
+  return rows;
+}
+
+}  // namespace
+
 void paint_peak(const Theme& theme, const Box& box, const MemoryColumns& columns,
                 const trace::Trace& trace, const MemoryHistory& history,
                 const std::vector<MemoryBlock>& at_peak) {
@@ -355,12 +392,8 @@ void paint_peak(const Theme& theme, const Box& box, const MemoryColumns& columns
   if (at_peak.empty() || y + 3 * row > box.max.y) return;
   y += theme.px(8);
   heading("Largest then");
-  for (const MemoryBlock& block : at_peak) {
-    if (y + row > box.max.y) return;
-    const std::string name = block.owner == trace::kNone ? "a tensor" : trace.name(block.owner);
-    const std::string role = block.role == trace::kNone ? "" : trace.name(block.role);
-    paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}},
-              {role_style(theme, role).fill, name, static_cast<double>(block.bytes)});
+  for (const PeakRow& one : block_rows(theme, {{box.min.x, y}, box.max}, row, trace, at_peak)) {
+    paint_row(theme, {{box.min.x, y}, {box.max.x, y + row}}, one);
     y += row;
   }
 }

@@ -9,6 +9,7 @@
 #include "program/shown_knob.h"
 #include "sim/sm_lanes.h"
 #include "ui/app/lesson/room_view.h"
+#include "ui/app/views/knob_words.h"
 #include "ui/app/views/left_out.h"
 #include "ui/app/views/machine_words.h"
 #include "ui/app/views/moment.h"
@@ -41,13 +42,15 @@ bool shows_spans(const Workspace& workspace, const SideModel& side) {
   return workspace.revealed() || (lesson && lesson->run_asked);
 }
 
-// "steps=20  loader.pin_memory=True"
+// "steps=20  loader.pin_memory=True  straggler.rank=-1 (none)"
 std::string knob_words(const std::vector<std::string>& names, const program::Config& config) {
   std::string words;
   for (const std::string& name : names) {
     if (name == "machine") continue;  // it is said as the origin
     if (!words.empty()) words += "  ";
     words += name + "=" + program::shown_knob(config, name);
+    const std::string word = word_of(program::find_knob(name), config.value(name));
+    if (!word.empty()) words += " (" + word + ")";
   }
   return words;
 }
