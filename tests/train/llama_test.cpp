@@ -251,3 +251,23 @@ TEST_CASE("Llama is listed with its sizes, and what stands for its norms") {
   CHECK_THROWS_WITH(graph_of({"model.name=llama-2-7b", "model.seq_len=8192"}),
                     Contains("set model.seq_len = 4096 or less"));
 }
+
+TEST_CASE("a plan gives Llama's attention its tokens by name, and its perceptron by place") {
+  const std::string lines =
+      test::listing_of(tiny({"parallel.strategy=tensor", "parallel.world_size=2",
+                             "tensor.sequence_parallel=true", "attention.kernel=eager"}));
+  CHECK_THAT(lines, Contains("\"self_attn\": PrepareModuleInput(input_kwarg_layouts=") &&
+                        Contains("\"mlp\": PrepareModuleInput(input_layouts=Shard(1), "
+                                 "desired_input_layouts=Replicate()),") &&
+                        Contains("t.repeat_interleave(module.num_key_value_groups, 1)"));
+}
+
+TEST_CASE("a stage's blocks of Llama get their angles and, where they need one, a mask") {
+  const Settings pipeline{"parallel.strategy=pipeline", "parallel.world_size=2",
+                          "pipeline.microbatches=2"};
+  const std::string mask = "(args, kwargs | {\"attention_mask\": mask})";
+  CHECK_THAT(test::listing_of(tiny(pipeline)),
+             Contains("position_embeddings=self.rotary(x, places)") && !Contains(mask));
+  CHECK_THAT(test::listing_of(tiny(with(pipeline, {"attention.kernel=transformers"}))),
+             Contains(mask));
+}

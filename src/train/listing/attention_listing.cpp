@@ -30,8 +30,8 @@ std::vector<std::string> attention_lines(const Graph& graph, std::string_view mo
   lines.emplace_back(registers ? "def attention(module, q, k, v, *args, **kwargs):"
                                : "def attention(q, k, v):");
   if (attention->is_grouped())
-    lines.push_back(fmt::format("    k, v = (t.repeat_interleave({}, 1) for t in (k, v))",
-                                attention->heads / attention->key_heads()));
+    lines.emplace_back(
+        "    k, v = (t.repeat_interleave(module.num_key_value_groups, 1) for t in (k, v))");
   lines.emplace_back("    att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))");
   if (attention->causal)
     lines.emplace_back("    att = att.masked_fill(mask == 0, float(\"-inf\"))");

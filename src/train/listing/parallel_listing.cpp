@@ -241,7 +241,7 @@ std::string as_attribute(std::string name) {
 }
 
 // Projections that read the same share what their module gathers. transformers' decoders, which
-// take positions, give it to that by its name.
+// take positions, give it to their attention by its name.
 void add_plan(ParallelLines& all, const Graph& graph, const std::vector<CutName>& names,
               bool in_parts) {
   constexpr const char* kGatherNamed =
@@ -252,8 +252,9 @@ void add_plan(ParallelLines& all, const Graph& graph, const std::vector<CutName>
     const std::string module = module_of(one.name);
     if (in_parts && one.shares_input && module != gathered_for) {
       gathered_for = module;
+      const bool by_name = graph.listed.takes_positions && module.ends_with("attn");
       all.lines.push_back(fmt::format("    \"{}\": PrepareModuleInput({}),", module,
-                                      graph.listed.takes_positions ? kGatherNamed : kGather));
+                                      by_name ? kGatherNamed : kGather));
     }
     all.lines.push_back(
         fmt::format("    \"{}\": {},", as_attribute(one.name), style_of(one, in_parts)));

@@ -341,7 +341,7 @@ ListedModel listed_of_library(bool without_mask) {
 std::vector<std::string> mask_lines(std::string_view blocks, std::int64_t length) {
   return {fmt::format("mask = torch.full(({0}, {0}), -torch.inf, device=device).triu(1)", length),
           fmt::format("for block in {}:", blocks), "    block.register_forward_pre_hook(",
-          "        lambda block, args, kwargs: (args, {\"attention_mask\": mask}), "
+          "        lambda block, args, kwargs: (args, kwargs | {\"attention_mask\": mask}), "
           "with_kwargs=True)"};
 }
 
