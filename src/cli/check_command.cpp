@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "analysis/runs/published_errors.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -107,6 +108,9 @@ std::vector<std::string> findings_of(const fs::path& file) {
         break;
       case FileKind::kPublished:
         scenario::load_published(file);
+        break;
+      case FileKind::kErrors:
+        analysis::load_published_errors(file);
         break;
       case FileKind::kConfig:
       case FileKind::kRun:

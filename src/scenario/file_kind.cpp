@@ -25,6 +25,8 @@ std::string_view name_of(FileKind kind) {
       return "words";
     case FileKind::kPublished:
       return "published";
+    case FileKind::kErrors:
+      return "errors";
     case FileKind::kConfig:
       return "config";
     case FileKind::kRun:
@@ -52,6 +54,7 @@ FileKind kind_of(const std::filesystem::path& file) {
   if (file.filename() == "claims.toml") return FileKind::kClaims;
   if (file.filename() == "glossary.toml") return FileKind::kGlossary;
   if (file.filename() == "published.toml") return FileKind::kPublished;
+  if (file.filename() == "published_errors.toml") return FileKind::kErrors;
   if (is_words_file(file)) return FileKind::kWords;
   std::error_code ignored;
   if (!language_of(file).empty() && std::filesystem::exists(original_of(file), ignored))

@@ -17,6 +17,7 @@ enum class FileKind : std::uint8_t {
   kGlossary,
   kWords,      // of the window and of handouts in another language
   kPublished,  // measurements that others published
+  kErrors,     // how far simulated speeds are from these
   kConfig,
   kRun,    // *.tsrun
   kTrace,  // *.json, *.json.gz, a folder of them

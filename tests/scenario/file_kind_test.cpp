@@ -19,4 +19,6 @@ TEST_CASE("what a file is, is told by its ending, and of .toml by what stands in
   CHECK(kind_of(home_folder() / "scenarios" / "pinned-vs-pageable.de.toml") ==
         FileKind::kTranslation);
   CHECK(kind_of(home_folder() / "assets" / "machines" / "h200-8.toml") == FileKind::kMachine);
+  CHECK(kind_of(home_folder() / "assets" / "published.toml") == FileKind::kPublished);
+  CHECK(kind_of(home_folder() / "assets" / "published_errors.toml") == FileKind::kErrors);
 }

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/runs/published_errors.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 
 using namespace trainscope;
 
@@ -80,4 +82,18 @@ TEST_CASE("a summary has mean, signed mean and the worst error with its sign") {
   CHECK(summary.mean_size == Approx(0.03));
   CHECK(summary.mean == Approx(-0.01));
   CHECK(summary.worst == -0.06);
+}
+
+TEST_CASE("what is wrong in a file of errors is said, with its line") {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& text) {
+    return analysis::load_published_errors(folder.write("published_errors.toml", text));
+  };
+  const std::string row = "[[errors]]\nstrategy = \"ddp\"\nrows = 2\n";
+  CHECK(load(row + "least = -0.1\nmost = 0.2\n").front().largest() == 0.2);
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(load("errors = 1\n"), Contains("[[errors]]"));
+  CHECK_THROWS_WITH(
+      load(row), Contains("strategy, rows, least and most") && Contains("published_errors.toml:1"));
+  CHECK_THROWS_WITH(load(row + "least = 0.3\nmost = 0.2\n"), Contains("not above its most"));
 }

@@ -25,6 +25,17 @@ bool is_simulated_training(const Run& run) {
          run.config.word("workload") == "train";
 }
 
+PublishedErrors errors_of(const toml::table& one, const std::string& file) {
+  const auto strategy = one["strategy"].value<std::string>();
+  const auto rows = one["rows"].value<int>();
+  const auto least = one["least"].value<double>(), most = one["most"].value<double>();
+  if (!strategy || !rows || !least || !most)
+    fail_at(one, file, "an error has strategy, rows, least and most");
+  if (*rows < 1 || *least > *most)
+    fail_at(one, file, "an error is of at least one row, and its least is not above its most");
+  return {*strategy, *rows, *least, *most};
+}
+
 const std::vector<PublishedErrors>& all_errors() {
   static const std::vector<PublishedErrors> all = load_published_errors();
   return all;
@@ -38,20 +49,19 @@ double PublishedErrors::largest() const {
 
 std::vector<PublishedErrors> load_published_errors() {
   const std::filesystem::path file = home_folder() / "assets" / "published_errors.toml";
-  std::vector<PublishedErrors> all;
-  if (!std::filesystem::exists(file)) return all;
+  return std::filesystem::exists(file) ? load_published_errors(file)
+                                       : std::vector<PublishedErrors>{};
+}
+
+std::vector<PublishedErrors> load_published_errors(const std::filesystem::path& file) {
   const toml::table table = read_toml(file);
   const toml::array* rows = table["errors"].as_array();
-  if (!rows) return all;
+  if (!rows) fail_at(table, file.string(), "the errors are tables, [[errors]]");
+  std::vector<PublishedErrors> all;
   for (const toml::node& node : *rows) {
     const toml::table* one = node.as_table();
     if (!one) fail_at(node, file.string(), "[[errors]] is a table");
-    PublishedErrors errors;
-    errors.strategy = (*one)["strategy"].value_or("");
-    errors.rows = (*one)["rows"].value_or(0);
-    errors.least = (*one)["least"].value_or(0.0);
-    errors.most = (*one)["most"].value_or(0.0);
-    all.push_back(std::move(errors));
+    all.push_back(errors_of(*one, file.string()));
   }
   return all;
 }

@@ -2,6 +2,7 @@
 // less says nothing of real GPUs.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ struct PublishedErrors {
   double largest() const;  // either way
 };
 
-// assets/published_errors.toml, which `trainscope validate --published --errors` writes. Throws
-// InputError.
+// assets/published_errors.toml, which `trainscope validate --published --errors` writes, or another
+// such file. Throws InputError for one that is not of this form.
 std::vector<PublishedErrors> load_published_errors();
+std::vector<PublishedErrors> load_published_errors(const std::filesystem::path& file);
 
 // Of two runs that train by different strategies: "closer than the simulator's error for FSDP, +9
 // to +22 % of the speed in 6 published rows", where one takes longer by a share that is less than
