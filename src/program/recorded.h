@@ -23,9 +23,9 @@ struct RecordedWork {
   // Other streams' work that must be done before, among Recording::works. What has not been
   // enqueued when this is, is not waited for, as CUDA has it of an event that is not recorded.
   std::vector<std::uint32_t> after;
-  // Of a collective whose ranks are all here: which of Recording::meetings it is a rank's part of,
-  // and whether it goes on only once every rank has come: the root of a broadcast may not. Its
-  // duration is without the wait for them.
+  // Of a collective of which several ranks are here: which of Recording::meetings it is a rank's
+  // part of, and whether it goes on only once every rank has come: the root of a broadcast may not.
+  // Its duration is without the wait for them.
   std::uint32_t meeting = kAlone;
   bool waits_for_ranks = true;
 

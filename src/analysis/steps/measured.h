@@ -22,7 +22,8 @@ struct Measured {
   // before: the window begins, and ends, once all GPU work is done that the rank launched before
   // the step's mark, recorded or not, or at the mark if that is later. A step whose work is never
   // done is none.
-  // Where the host validates between steps, they are the longest run of steps without that.
+  // Where the host validates between steps, or a profiler rests, they are the longest run of steps
+  // without that.
   Interval window;
   Interval whole;               // the whole trace
   int steps = 0;                // measured ones; 0: the trace has no step marks
