@@ -60,12 +60,8 @@ Index Tape::push_packed_gradient(program::Operation flash) {
 Index Tape::push_written_gelu(const program::Operation& whole) {
   const bool forward =
       std::get<program::Activation>(whole.function).part == program::Part::kForward;
-  const NewBuffer make = buffer_maker();
-  Index last = kNoIndex;
-  for (GeluLaunch& launch :
-       written_gelu(program_, whole, make, gelu_kept_[whole.reads[forward ? 0 : 1]]))
-    last = push(std::move(launch.operation), launch.same_operator);
-  return last;
+  return push_written(
+      written_gelu(program_, whole, buffer_maker(), gelu_kept_[whole.reads[forward ? 0 : 1]]));
 }
 
 Index Tape::push_written(std::vector<WrittenLaunch> launches) {

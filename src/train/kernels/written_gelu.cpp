@@ -1,9 +1,6 @@
 #include "train/kernels/written_gelu.h"
 
 #include <string>
-#include <utility>
-
-#include "train/kernels/kernels.h"
 
 namespace trainscope::train {
 namespace {
@@ -15,25 +12,21 @@ class WrittenGelu {
  public:
   WrittenGelu(const program::Program& program, const Operation& whole, const NewBuffer& new_buffer,
               KeptByGelu& kept)
-      : program_(program),
+      : all_(program, whole, new_buffer),
         whole_(whole),
         f_(std::get<program::Activation>(whole.function)),
-        like_(program.buffers[whole.writes[0]]),
-        new_buffer_(new_buffer),
+        type_(program.buffers[whole.writes[0]].type),
         kept_(kept) {}
 
-  std::vector<GeluLaunch> launches() {
+  std::vector<WrittenLaunch> launches() {
     if (f_.part == program::Part::kForward) {
       forward();
     } else {
       backward();
     }
-    Operation& last = launches_.back().operation;
-    last.function = whole_.function;
-    last.reads = whole_.reads;
-    last.writes = whole_.writes;
-    last.as_one_call = program::CallWork{whole_.flops, whole_.bytes};
-    return std::move(launches_);
+    std::vector<WrittenLaunch> launches = all_.finish(whole_.reads);
+    launches.back().operation.reads = whole_.reads;  // its operands alone
+    return launches;
   }
 
  private:
@@ -69,37 +62,24 @@ class WrittenGelu {
     pass("add", "autograd::engine", {first, scaled}, dx);
   }
 
-  Index make(const std::string& what) {
-    return new_buffer_(like_.name + ": " + what, like_.elements(), like_.type);
-  }
+  Index make(const std::string& what) { return all_.make(what, f_.elements, type_); }
 
   Index pass(const char* kernel, const char* framework, const std::vector<Index>& reads, Index to,
              bool same_operator = false) {
-    double bytes = static_cast<double>(program_.buffers[to].bytes);
-    for (const Index from : reads) bytes += static_cast<double>(program_.buffers[from].bytes);
-    Operation one =
-        pointwise(kernel, framework, program::OperationKind::kElementwise, f_.elements, 1, bytes);
-    one.reads = reads;
-    one.writes = {to};
-    one.type = whole_.type;
-    one.is_gradient = whole_.is_gradient;
-    launches_.push_back({std::move(one), same_operator});
-    return to;
+    return all_.pass({kernel, framework, same_operator}, reads, to);
   }
 
-  const program::Program& program_;
+  WrittenPasses all_;
   const Operation& whole_;
   const program::Activation& f_;
-  const program::Buffer like_;  // a copy: buffers are added
-  const NewBuffer& new_buffer_;
+  program::ElementType type_;
   KeptByGelu& kept_;
-  std::vector<GeluLaunch> launches_;
 };
 
 }  // namespace
 
-std::vector<GeluLaunch> written_gelu(const program::Program& program, const Operation& whole,
-                                     const NewBuffer& new_buffer, KeptByGelu& kept) {
+std::vector<WrittenLaunch> written_gelu(const program::Program& program, const Operation& whole,
+                                        const NewBuffer& new_buffer, KeptByGelu& kept) {
   return WrittenGelu(program, whole, new_buffer, kept).launches();
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "program/program.h"
-#include "train/kernels/eager_attention.h"
+#include "train/kernels/written_passes.h"
 
 namespace trainscope::train {
 
@@ -22,17 +22,11 @@ struct KeptByGelu {
   program::Index factor = program::kNoIndex;  // tanh + 1
 };
 
-// One of the launches, and whether the node of autograd that made the one before it makes it, too.
-struct GeluLaunch {
-  program::Operation operation;
-  bool same_operator = false;
-};
-
 // In order; all but the last compute nothing by themselves. `whole`: forward or backward as one
 // operation, whose function, operands and work as one call the last one has. Forward fills in what
 // it keeps, backward reads it.
-std::vector<GeluLaunch> written_gelu(const program::Program& program,
-                                     const program::Operation& whole, const NewBuffer& new_buffer,
-                                     KeptByGelu& kept);
+std::vector<WrittenLaunch> written_gelu(const program::Program& program,
+                                        const program::Operation& whole,
+                                        const NewBuffer& new_buffer, KeptByGelu& kept);
 
 }  // namespace trainscope::train
