@@ -135,6 +135,7 @@ constexpr std::array kNeeds{
     Need{"straggler.", "parallel.strategy", "ddp|fsdp|tensor|pipeline"},
     // Its only effect: the graph is searched for unused parameters in the first step alone.
     Need{"ddp.static_graph", "ddp.find_unused_parameters", "true"},
+    Need{"checkpoint.every", "checkpoint.enabled", "true"},
     Need{"compile.optimize_ddp", "parallel.strategy", "ddp"},
     Need{"compile.optimize_ddp", "compile.fuse", "true", 0, "compile.cuda_graph=false"},
     Need{"fsdp.shard_degree tensor.degree pipeline.degree", "parallel.world_size", "", 1},

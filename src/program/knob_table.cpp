@@ -183,6 +183,10 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("torch.utils.checkpoint")
       .help("recompute activations in backward")
       .into(t);
+  whole("checkpoint.every", 1, 1, 1024)
+      .usual_most(8)
+      .help("every so many-th block is recomputed; 1: each")
+      .into(t);
   flag("compile.fuse", false)
       .pytorch("torch.compile")
       .help("torch.compile writes the model's kernels: fewer, with less traffic between them")

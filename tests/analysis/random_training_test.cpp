@@ -40,17 +40,12 @@ const std::vector<Choice> kTraining = {
 
 // What must not.
 const std::vector<Choice> kTransport = {
-    {"loader.num_workers", {"0", "2"}},
-    {"loader.pin_memory", {"false", "true"}},
-    {"transfer.non_blocking", {"false", "true"}},
-    {"transfer.streams", {"1", "2"}},
-    {"optimizer.impl", {"foreach", "for_loop"}},
-    {"zero_grad.set_to_none", {"true", "false"}},
-    {"checkpoint.enabled", {"false", "true"}},
-    {"compile.fuse", {"false", "true"}},
-    {"host.profile", {"pytorch-eager", "native"}},
-    {"stream.kind", {"legacy", "non_blocking"}},
-    {"loop.item_every", {"0", "1"}},
+    {"loader.num_workers", {"0", "2"}},           {"loader.pin_memory", {"false", "true"}},
+    {"transfer.non_blocking", {"false", "true"}}, {"transfer.streams", {"1", "2"}},
+    {"optimizer.impl", {"foreach", "for_loop"}},  {"zero_grad.set_to_none", {"true", "false"}},
+    {"checkpoint.enabled", {"false", "true"}},    {"checkpoint.every", {"1", "2"}},
+    {"compile.fuse", {"false", "true"}},          {"host.profile", {"pytorch-eager", "native"}},
+    {"stream.kind", {"legacy", "non_blocking"}},  {"loop.item_every", {"0", "1"}},
     {"machine", {"h200-1", "a100-sxm-1"}},
 };
 

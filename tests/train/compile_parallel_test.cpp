@@ -260,6 +260,9 @@ TEST_CASE("a block that is recomputed is not cut") {
   CHECK(pieces({}) == 38);
   // The embeddings, each block, and the head.
   CHECK(pieces({"checkpoint.enabled=true"}) == 1 + 12 + 1);
+  const std::size_t second = pieces({"checkpoint.enabled=true", "checkpoint.every=2"});
+  CHECK(second > 1 + 12 + 1);
+  CHECK(second < 38);
 }
 
 TEST_CASE("each piece is replayed by itself, and its buckets are summed between replays") {

@@ -194,6 +194,7 @@ std::vector<Settings> models() {
           with(gpt, {"attention.kernel=flash", "precision=bf16"}),
           with(gpt, {"attention.kernel=eager"}),
           with(gpt, {"checkpoint.enabled=true"}),
+          with(gpt, {"checkpoint.enabled=true", "checkpoint.every=2"}),
           with(small, {"model.name=gpt2", "model.seq_len=64", "model.dropout=0",
                        "model.gelu=written_out", "attention.kernel=transformers"})};
 }

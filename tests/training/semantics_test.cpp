@@ -90,6 +90,17 @@ TEST_CASE("checkpointing recomputes the same numbers in less memory and more tim
   }
 }
 
+TEST_CASE("which blocks are recomputed changes no number") {
+  const Settings deep = with(kDropout, {"model.blocks=4", "steps=3"});
+  TrainingRun kept(deep);
+  kept.finish();
+  for (const char* every : {"checkpoint.every=1", "checkpoint.every=2", "checkpoint.every=3"}) {
+    INFO(every);
+    TrainingRun recomputed(with(deep, {"checkpoint.enabled=true", every}));
+    CHECK(numbers_of(recomputed.finish()) == numbers_of(kept));
+  }
+}
+
 TEST_CASE("recomputing stops at the last result that backward reads, as PyTorch's does") {
   TrainingRun kept(kGpt), recomputed(with(kGpt, {"checkpoint.enabled=true"}));
   // Five steps of two blocks: qkv, projection and up again, but not down, whose result is only

@@ -96,6 +96,9 @@ class Proposer {
     add("RMSNorm in one kernel", "model.rms_norm=fused", kAllOfModel);
     of_vocabulary();
     add("No checkpointing, where there is room", "checkpoint.enabled=false", kAllOfModel);
+    if (config_.whole("checkpoint.every") == 1)
+      add("Checkpointing of every second block, where there is room", "checkpoint.every=2",
+          kAllOfModel);
   }
 
   // Rows of the head that begin at whole lines of memory and fill its tiles, as nanoGPT has them.

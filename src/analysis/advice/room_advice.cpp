@@ -46,6 +46,9 @@ std::vector<Remedy> remedies(const Run& run, const Speech& speech) {
   if (may_turn(run, "checkpoint.enabled") && !is_set_on(run, "checkpoint.enabled"))
     all.push_back(
         {speech.say("activation checkpointing (checkpoint.enabled)"), "checkpoint.enabled=true"});
+  if (may_turn(run, "checkpoint.every") && run.config.whole("checkpoint.every") > 1)
+    all.push_back({speech.say("activation checkpointing of each block (checkpoint.every = 1)"),
+                   "checkpoint.every=1"});
   // Whichever kernel it is, none keeps the probabilities.
   if (run.program && may_turn(run, "attention.kernel") &&
       run.config.word("attention.kernel") != "flash")

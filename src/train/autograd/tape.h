@@ -119,7 +119,7 @@ class PlanBuffers {
 
 struct TapeOptions {
   Precision precision;
-  bool checkpoint = false;
+  int checkpoint_every = 0;                  // so many-th block is recomputed; 0: none is
   bool accumulate = false;                   // .grad is there: gradients are added to it
   int loss_divisor = 1;                      // loss / accumulate_steps
   program::Index scale = program::kNoIndex;  // the loss scale of a GradScaler

@@ -188,7 +188,7 @@ void Tape::run_layer(const Layer& layer, bool training, bool records) {
     return;
   }
   block_ = layer.block;
-  recomputes_ = records && options_.checkpoint && layer.block != 0;
+  recomputes_ = records && is_recomputed(layer.block, options_.checkpoint_every);
   program::Function function = layer.function;
   if (auto* norm = std::get_if<program::BatchNorm>(&function)) norm->training = training;
   std::vector<VarId> inputs(layer.inputs.begin(), layer.inputs.end());

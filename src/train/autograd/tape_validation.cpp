@@ -77,7 +77,7 @@ ValidationPlan plan_validation(program::Program& program, const Graph& graph,
                                bool records) {
   TapeOptions forward;
   forward.precision = options.precision;
-  forward.checkpoint = options.checkpoint;
+  forward.checkpoint_every = options.checkpoint_every;
   ValidationPlan validation;
   if (records) find_graph(validation, program, graph, model, buffers, batch, forward);
   Tape tape(program, graph, model, buffers, batch, forward);

@@ -22,19 +22,19 @@ std::vector<std::int64_t> bytes_of_layers(const Graph& graph, program::ElementTy
 
 // Where the nodes of the graph that Dynamo hands over begin among the layers: a block that is
 // recomputed is one node (torch.ops.higher_order.tag_activation_checkpoint), and is not cut.
-std::vector<std::size_t> begins_of_nodes(const Graph& graph, bool recomputes) {
+std::vector<std::size_t> begins_of_nodes(const Graph& graph, int checkpoint_every) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const int block = graph.layers[i].block;
-    if (i == 0 || !recomputes || block == 0 || block != graph.layers[i - 1].block)
-      begins.push_back(i);
+    const bool is_one = is_recomputed(block, checkpoint_every);
+    if (i == 0 || !is_one || block != graph.layers[i - 1].block) begins.push_back(i);
   }
   return begins;
 }
 
 std::vector<int> pieces_of_ddp(const program::Config& config, const TrainSettings& settings,
                                const Graph& graph) {
-  std::vector<std::size_t> begins = begins_of_nodes(graph, config.flag("checkpoint.enabled"));
+  std::vector<std::size_t> begins = begins_of_nodes(graph, settings.checkpoint_every);
   begins.push_back(graph.layers.size());
   const std::vector<std::int64_t> bytes = bytes_of_layers(graph, settings.parameter_type);
   std::vector<std::int64_t> of_nodes;

@@ -14,13 +14,15 @@ constexpr const char* kBlock = R"(class Block(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
         self.of_head, self.dropout = width // heads, nn.Dropout(dropout))";
 
-constexpr const char* kRecomputed = R"(
-    def forward(self, x):
-        return checkpoint(self.layers, x, use_reentrant=False)
-    def layers(self, x):)";
-
 constexpr const char* kForward = R"(
     def forward(self, x):)";
+
+constexpr const char* kUnlessKept = R"(
+        if not self.is_recomputed: return self.layers(x))";
+
+constexpr const char* kRecomputed = R"(
+        return checkpoint(self.layers, x, use_reentrant=False)
+    def layers(self, x):)";
 
 constexpr const char* kHeads = R"(
         qkv = self.qkv(self.norm_1(x)).chunk(3, dim=-1)
@@ -76,11 +78,13 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-ListedModel listed_gpt(bool written_out, bool checkpoints) {
+ListedModel listed_gpt(bool written_out, int checkpoint_every) {
   ListedModel listed;
-  listed.before = lines_of(std::string(kBlock) + (checkpoints ? kRecomputed : kForward) + kHeads +
-                           (written_out ? kOwnAttention : kAttention) + kRest);
-  listed.checkpoints.clear();  // they stand in the block
+  std::string block = std::string(kBlock) + kForward;
+  if (checkpoint_every > 1) block += kUnlessKept;
+  if (checkpoint_every > 0) block += kRecomputed;
+  listed.before = lines_of(block + kHeads + (written_out ? kOwnAttention : kAttention) + kRest);
+  listed.is_recomputed = "is_recomputed";
   listed.has_init_weights = true;
   listed.parts = lines_of(kParts);
   listed.parts_before_blocks = 1;

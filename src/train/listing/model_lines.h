@@ -14,7 +14,8 @@ namespace trainscope::train {
 std::vector<std::string> lines_of(std::string_view text);
 
 // The classes of gpt-mini and its blocks, and its parts. `written_out`: its attention, as
-// attention_lines() has it. `checkpoints`: a block is recomputed.
-ListedModel listed_gpt(bool written_out, bool checkpoints);
+// attention_lines() has it. `checkpoint_every`: of the blocks, so many-th is recomputed; 0: none
+// is.
+ListedModel listed_gpt(bool written_out, int checkpoint_every);
 
 }  // namespace trainscope::train

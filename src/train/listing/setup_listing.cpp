@@ -154,11 +154,24 @@ class SetupListing : ListingPart {
     if (run_.channels_last()) add("model = model.to(memory_format=torch.channels_last)");
     if (settings_.image_sizes > 1)
       add(fmt::format("sizes = itertools.cycle(({}))", fmt::join(settings_.sides(), ", ")));
-    if (config_.flag("checkpoint.enabled") && !listed.checkpoints.empty()) add(listed.checkpoints);
+    write_checkpoints(listed);
     if (settings_.compile.any()) write_compile();
     write_parallel();
     write_optimizer();
     if (settings_.has_scaler) write_scaler();
+  }
+
+  void write_checkpoints(const ListedModel& listed) {
+    const int every = settings_.checkpoint_every;
+    if (every == 0) return;
+    if (listed.is_recomputed.empty())
+      add("# forward: x = checkpoint(block, x, use_reentrant=False) for " +
+          (every == 1 ? "each block" : fmt::format("the last of every {} blocks", every)));
+    else if (!listed.checkpoints.empty())
+      add(listed.checkpoints);
+    if (every > 1 && !listed.is_recomputed.empty())
+      add(fmt::format("for i, block in enumerate({}, 1): block.{} = i % {} == 0", run_.graph.blocks,
+                      listed.is_recomputed, every));
   }
 
   // Sharded or cut, a model is given memory later.

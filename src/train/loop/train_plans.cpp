@@ -27,7 +27,7 @@ TrainPlans::TrainPlans(const Parts& parts, Index scale)
     : parts_(parts), buffers_(memory_of(parts.settings)) {
   const TrainSettings& settings = parts.settings;
   options_.precision = settings.precision;
-  options_.checkpoint = parts.config.flag("checkpoint.enabled");
+  options_.checkpoint_every = settings.checkpoint_every;
   options_.loss_divisor = static_cast<int>(settings.accumulate);
   options_.scale = scale;
   options_.compile = settings.compile;

@@ -27,7 +27,7 @@ void ValidationLoop::add_place() {
   PlanBuffers buffers(program::MemoryKind::kDevice);
   TapeOptions options;
   options.precision = parts_.settings.precision;
-  options.checkpoint = parts_.config.flag("checkpoint.enabled");
+  options.checkpoint_every = parts_.settings.checkpoint_every;
   place.validation =
       plan_validation(program, parts_.graph, parts_.model, buffers, place.apart.batch, options,
                       !parts_.settings.validation.no_grad);

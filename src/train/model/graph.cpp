@@ -52,6 +52,10 @@ std::int64_t Graph::parameter_count() const {
   return count;
 }
 
+bool is_recomputed(int block, int every) {
+  return every > 0 && block > 0 && block % every == 0;
+}
+
 std::int64_t Tensor::elements() const {
   return product(shape);
 }

@@ -56,11 +56,11 @@ struct Layer {
 struct ListedModel {
   std::vector<std::string> before;  // what those lines call
   std::string whole;                // behind them, of a model that is called as one
-  std::string checkpoints =         // recomputes its blocks
-      "# forward: x = checkpoint(block, x, use_reentrant=False) for each block";
-  bool has_init_weights = false;  // the method that gives parameters their first values
-  bool takes_positions = false;   // else it numbers what its embedding gives, a part of a sequence
-  std::string fewer_heads;        // where it counts them: "block.attn.num_heads //="
+  std::string checkpoints;          // recomputes its blocks; empty: they do so themselves
+  std::string is_recomputed;        // a block's attribute that says whether it is; empty: none
+  bool has_init_weights = false;    // the method that gives parameters their first values
+  bool takes_positions = false;  // else it numbers what its embedding gives, a part of a sequence
+  std::string fewer_heads;       // where it counts them: "block.attn.num_heads //="
   // What a pipeline's stages are made of: the last line makes the list `parts`. So many of them are
   // before the blocks, and so many a block.
   std::vector<std::string> parts;
@@ -90,6 +90,11 @@ struct Graph {
   bool is_part(ValueId value) const { return !parts.empty() && parts[value]; }
   std::int64_t parameter_count() const;  // of those that are trained, on all ranks together
 };
+
+// Whether checkpointing recomputes a layer's block, where it does so to every so many-th, counted
+// from 1; 0: to none. As torchtitan's selective_ac_option counts
+// (torchtitan/distributed/activation_checkpoint.py).
+bool is_recomputed(int block, int every);
 
 // A value and its shape, the batch first.
 struct Tensor {

@@ -332,6 +332,7 @@ ListedModel listed_of_library(bool without_mask) {
   listed.checkpoints =
       "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": "
       "False})";
+  listed.is_recomputed = "gradient_checkpointing";
   listed.has_init_weights = true;
   listed.takes_positions = true;
   listed.parts_before_blocks = 1;

@@ -226,8 +226,7 @@ Graph build_gpt_mini(const program::Config& config, const TrainingData& data, st
   graph.listing = {fmt::format("model = GPT(vocabulary={}, length={}, width={}, heads={},",
                                data.shape.classes, data.shape.tokens, width, heads),
                    fmt::format("    blocks={}, dropout={:g}).to(device)", blocks, dropout)};
-  graph.listed =
-      listed_gpt(way.kernel == AttentionKernel::kEager, config.flag("checkpoint.enabled"));
+  graph.listed = listed_gpt(way.kernel == AttentionKernel::kEager, checkpoint_every(config));
   return graph;
 }
 
@@ -248,6 +247,10 @@ AttentionWay attention_way(const program::Config& config, program::AttentionCode
   }
   if (library != program::AttentionCode::kLearner) way.dropout = config.number("attention.dropout");
   return way;
+}
+
+int checkpoint_every(const program::Config& config) {
+  return config.flag("checkpoint.enabled") ? static_cast<int>(config.whole("checkpoint.every")) : 0;
 }
 
 bool is_computed(const program::Config& config) {

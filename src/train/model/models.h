@@ -19,6 +19,9 @@ struct TrainingData {
 // Throws InputError for data that the model cannot read.
 TrainingData training_data(const program::Config& config);
 
+// Of a model's blocks, so many-th is recomputed in backward; 0: none is.
+int checkpoint_every(const program::Config& config);
+
 // The graph of a forward pass over `batch` samples. Throws InputError for a shape that does not
 // fit.
 Graph build_model(const program::Config& config, const TrainingData& data, std::int64_t batch);

@@ -25,7 +25,7 @@ void check_micro_batches(const Graph& graph, std::int64_t count) {
 }
 
 // A plan of each stage's forward, in a program that is thrown away.
-std::vector<ElementType> read_types(const std::vector<Stage>& stages, const program::Config& config,
+std::vector<ElementType> read_types(const std::vector<Stage>& stages,
                                     const TrainSettings& settings) {
   const ElementType own = settings.precision.model;
   std::vector<ElementType> types{stages.front().graph.reads_tokens ? ElementType::kInt64 : own};
@@ -37,7 +37,7 @@ std::vector<ElementType> read_types(const std::vector<Stage>& stages, const prog
     const Index input = add_numbers(program, "input", graph.values[0], types.back(),
                                     MemoryKind::kDevice, program::Role::kActivation);
     const Plan plan = plan_stage(program, graph, model, buffers, {input, input},
-                                 stage_options(config, settings), {stage == 0, false});
+                                 stage_options(settings), {stage == 0, false});
     types.push_back(program.buffers[plan.output].type);
   }
   return types;
@@ -67,15 +67,15 @@ PipelineModel cut_for_pipeline(const program::Config& config, const TrainSetting
                                settings.micro_batches};
   PipelineModel model;
   model.stages = stages_of(config, settings);
-  model.read_types = read_types(model.stages, config, settings);
+  model.read_types = read_types(model.stages, settings);
   if (settings.interleaved) model.schedule = interleaved_schedule(shape);
   return model;
 }
 
-TapeOptions stage_options(const program::Config& config, const TrainSettings& settings) {
+TapeOptions stage_options(const TrainSettings& settings) {
   TapeOptions options;
   options.precision = settings.precision;
-  options.checkpoint = config.flag("checkpoint.enabled");
+  options.checkpoint_every = settings.checkpoint_every;
   return options;
 }
 

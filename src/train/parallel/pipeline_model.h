@@ -30,7 +30,7 @@ PipelineModel cut_for_pipeline(const program::Config& config, const TrainSetting
 std::vector<int> blocks_of_ranks(const program::Config& config, const TrainSettings& settings);
 
 // What a stage computes with.
-TapeOptions stage_options(const program::Config& config, const TrainSettings& settings);
+TapeOptions stage_options(const TrainSettings& settings);
 
 // The parameters of each of a rank's stages. They begin as those of the whole model do.
 std::vector<ModelBuffers> add_stage_buffers(program::Program& program, const PipelineModel& model,

@@ -75,7 +75,7 @@ void StagePlans::add_micro_batch(std::size_t i) {
   program::Program& program = parts_.program;
   MicroBatch& micro = micro_batches_[i];
   micro.batch = add_inputs(i);
-  TapeOptions options = stage_options(parts_.config, parts_.settings);
+  TapeOptions options = stage_options(parts_.settings);
   PlanBuffers buffers(MemoryKind::kDevice);
   const auto plan = [&] {
     Plan made = plan_stage(program, graph(), buffers_, buffers, micro.batch, options,

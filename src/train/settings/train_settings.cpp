@@ -204,6 +204,7 @@ void read_transfer(const program::Config& config, TrainSettings& settings) {
 void read_step(const program::Config& config, TrainSettings& settings) {
   settings.steps = config.whole("steps");
   settings.accumulate = config.whole("accumulate_steps");
+  settings.checkpoint_every = checkpoint_every(config);
   // The gradients of several batches are summed: they are dropped before the first of them.
   settings.zero_first =
       config.word("zero_grad.when") == "before_forward" || settings.accumulate > 1;

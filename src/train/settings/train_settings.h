@@ -32,6 +32,7 @@ struct TrainSettings {
   std::int64_t batch = 0;
   std::int64_t steps = 0;
   std::int64_t accumulate = 1;
+  int checkpoint_every = 0;      // so many-th block is recomputed in backward; 0: none is
   bool tensor = false;           // the data set is one tensor, not files
   bool set_on_device = false;    // and is moved to the GPU once, before the loop
   bool one_batch = false;        // every step trains on the first batch
