@@ -241,7 +241,11 @@ TEST_CASE("replicas that compute the loss leave GPU 0 only the mean of them") {
   const program::Program inside = program_of({"dp.loss_in_forward=true"});
   CHECK(losses_on(inside) == std::set<int>{0, 1, 2, 3});
   CHECK_THAT(test::listing_of(inside),
-             Contains("losses, out = model(x, y)\n    loss = losses.mean()\n"));
+             Contains("means, out = model(x, y)\n    loss = means.mean()\n"));
+  // A model that takes them.
+  CHECK_THAT(test::listing_of(inside), Contains("def forward(self, x, y):\n"));
+  CHECK_THAT(test::listing_of(inside),
+             Contains("model = WithLoss(model)\n") && Contains("model = nn.DataParallel(model"));
   const Simulated two({"dp.loss_in_forward=true", "steps=2"});
   const Simulated more({"dp.loss_in_forward=true", "steps=12"});
   for (int gpu = 0; gpu < 4; ++gpu)

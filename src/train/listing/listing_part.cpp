@@ -41,4 +41,8 @@ std::string ListingPart::loss_line() const {
                                          : "loss = F.cross_entropy(out, y)";
 }
 
+bool ListingPart::has_loss_inside() const {
+  return settings_.dp && config_.flag("dp.loss_in_forward");
+}
+
 }  // namespace trainscope::train

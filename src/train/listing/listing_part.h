@@ -27,6 +27,8 @@ class ListingPart {
   // What a forward and its loss stand under: `with` these.
   std::vector<std::string> contexts_of_forward() const;
   std::string loss_line() const;
+  // What nn.DataParallel wraps computes the loss, too: its replicas take targets.
+  bool has_loss_inside() const;
 
   ListingText& text_;
   TrainLines& lines_;

@@ -198,7 +198,21 @@ class SetupListing : ListingPart {
                                                                      : ", backend=\"cudagraphs\""));
   }
 
+  // No model that is listed returns its loss, as those of transformers do: this one does.
+  void write_model_with_loss() {
+    for (const char* line :
+         {"class WithLoss(nn.Module):  # each replica has the loss of its samples",
+          "    def __init__(self, model):", "        super().__init__()",
+          "        self.model = model",
+          "    def forward(self, x, y):", "        out = self.model(x)"})
+      add(line);
+    add("        " + loss_line());
+    add("        return loss.unsqueeze(0), out  # a vector: no scalars are gathered");
+    add("model = WithLoss(model)");
+  }
+
   void write_parallel() {
+    if (has_loss_inside()) write_model_with_loss();
     const ParallelLines parallel =
         parallel_lines(config_, settings_, run_.graph, run_.stages, run_.device_number());
     for (std::size_t i = 0; i < parallel.lines.size(); ++i) {

@@ -60,7 +60,8 @@ class StepListing : ListingPart {
     if (!settings_.on_cpu)
       lines_.evaluate_copy =
           add(fmt::format("x, y = x.to(device){}, y.to(device)", run_.cast_of_batch()));
-    lines_.evaluate_forward = add("correct += (model(x).argmax(1) == y).sum()");
+    lines_.evaluate_forward = add(fmt::format("correct += (model({}.argmax(1) == y).sum()",
+                                              has_loss_inside() ? "x, y)[1]" : "x)"));
     text_.indent = 0;
     lines_.accuracy =
         add(fmt::format("print(correct.item() / (len(test_loader) * {}))", settings_.batch));
@@ -77,9 +78,9 @@ class StepListing : ListingPart {
     text_.indent += !contexts.empty();
     const std::string divided =
         settings_.accumulate > 1 ? fmt::format(" / {}", settings_.accumulate) : "";
-    if (settings_.dp && config_.flag("dp.loss_in_forward")) {
-      lines_.forward = add("losses, out = model(x, y)");
-      lines_.loss = add("loss = losses.mean()" + divided);
+    if (has_loss_inside()) {
+      lines_.forward = add("means, out = model(x, y)");
+      lines_.loss = add("loss = means.mean()" + divided);
       text_.indent -= !contexts.empty();
       return;
     }

@@ -73,7 +73,7 @@ class ValidationListing : ListingPart {
     const std::vector<std::string> contexts = contexts_of_forward();
     if (!contexts.empty()) add(fmt::format("with {}:", fmt::join(contexts, ", ")));
     text_.indent += !contexts.empty();
-    lines_.validation_forward = add("out = model(x)");
+    lines_.validation_forward = add(has_loss_inside() ? "_, out = model(x, y)" : "out = model(x)");
     lines_.validation_loss = add(loss_line());
     text_.indent -= !contexts.empty();
     lines_.validation_append = add(fmt::format("{}.append({})", list(), appended()));
