@@ -89,7 +89,8 @@ std::vector<SpanId> waited_for(const trace::Trace& trace, std::uint32_t count) {
       from[flow.to] = flow.from;
   }
   for (SpanId id = 0; id < count; ++id)
-    if (trace.spans()[id].cause_span < count) from[id] = trace.spans()[id].cause_span;
+    if (const SpanId cause = trace::named_cause(trace, trace.spans()[id]); cause < count)
+      from[id] = cause;
   return from;
 }
 
@@ -254,6 +255,8 @@ std::string categories_json(const Speech& speech) {
 std::string sentence_of(trace::Cause cause, const Speech& speech) {
   if (cause == trace::Cause::kNothing) return "";
   if (cause == trace::Cause::kProgram) return speech.say("after the command before it");
+  if (cause == trace::Cause::kCore)
+    return told(speech, "slowed by {}", speech.say(trace::kSharedCore));
   return told(speech, "waited for {}", speech.say(trace::name_of(cause)));
 }
 

@@ -156,6 +156,7 @@ void Collector::read_own(const Event& event, Span& span) {
   read_word(own.category, Category::kOther, span.category);
   read_word(own.cause, Cause::kPeer, span.cause);
   if (inner(own.cause) == kQueueRoom) span.cause = Cause::kRoom;
+  if (inner(own.cause) == kSharedCore) span.cause = Cause::kCore;
   const std::int64_t cause = integer_or(own.cause_span, kNone);
   span.cause_span = cause >= 0 && cause < kNone ? static_cast<SpanId>(cause) : kNone;
   const std::int64_t line = integer_or(own.line, 0);

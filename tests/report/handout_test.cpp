@@ -147,8 +147,8 @@ TEST_CASE("a sheet to work on keeps the runs and leaves every solution out") {
 TEST_CASE("a sheet to work on has blanks where the results would stand") {
   const std::string html = page(false), told = page(true);
   for (const char* result :
-       {"x faster", "ms in all", "idle: staging</th><td class=\"number\">1", "class=\"waterfall\"",
-        "class=\"operations", "now it is 5 times", "waiting for staging"}) {
+       {"x faster", "ms in all", "waiting for staging</th><td class=\"number\">1",
+        "class=\"waterfall\"", "class=\"operations", "now it is 5 times", "waiting for staging"}) {
     CAPTURE(result);
     CHECK_FALSE(has(html, result));
   }
@@ -160,7 +160,7 @@ TEST_CASE("a sheet to work on has blanks where the results would stand") {
   // The lesson's metrics alone, a cell for each side.
   const std::string table = test::between(html, "<table class=\"metrics to-fill\">", "</table>");
   CHECK(has(table, "copy to GPU"));
-  CHECK(has(table, "idle: staging"));
+  CHECK(has(table, "waiting for staging"));
   CHECK_FALSE(has(table, "whole run"));
   CHECK(test::count(table, "<td class=\"number\"></td>") == 4);
 }
@@ -171,7 +171,7 @@ TEST_CASE(
   const std::string table = test::between(html, "<table class=\"metrics\">", "</table>");
   CHECK(test::count(table, "<th scope=\"row\"") == 2);
   CHECK(has(table, "copy to GPU"));
-  CHECK(has(table, "idle: staging"));
+  CHECK(has(table, "waiting for staging"));
   CHECK(has(html, of_it));
   CHECK_FALSE(has(page(false), of_it));
   // One that names none has them all.

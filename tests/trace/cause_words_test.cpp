@@ -32,7 +32,8 @@ std::string told(const Case& one) {
 
 }  // namespace
 
-TEST_CASE("a wait is told what it waited for, and all else what it began after") {
+TEST_CASE(
+    "a wait is told what it waited for, and all else what it began after, or what slowed it") {
   constexpr LaneKind kHost = LaneKind::kHostThread, kStream = LaneKind::kStream;
   const Case cases[] = {
       {kHost, Category::kHeld, Cause::kDevice, "waited for device work"},
@@ -43,7 +44,9 @@ TEST_CASE("a wait is told what it waited for, and all else what it began after")
       {kStream, Category::kSync, Cause::kPeer, "waited for another rank"},
       {kHost, Category::kHostApi, Cause::kProgram, "began after the command before it"},
       {kStream, Category::kForward, Cause::kLaunch, "began after its launch"},
-      {kStream, Category::kForward, Cause::kRoom, "began after room on the SMs"},
+      {kStream, Category::kForward, Cause::kRoom, "began once it had room on the SMs"},
+      {kStream, Category::kCopyH2D, Cause::kEngine, "began once it had the copy engine"},
+      {kHost, Category::kHostWork, Cause::kCore, "slowed by other threads on its core"},
       {kStream, Category::kCopyH2D, Cause::kStaging, "began after the staging copy"},
       {kStream, Category::kCollective, Cause::kPeer, "began after another rank"},
   };

@@ -67,8 +67,8 @@ struct AddDetail {
 void add_cause(Rows& rows, const Trace& trace, const Span& span) {
   if (span.cause == trace::Cause::kNothing) return;
   std::string words(trace::cause_of(span));
-  if (span.cause_span != trace::kNone && span.cause_span < trace.spans().size())
-    words += fmt::format(" ({})", bar_label(trace, trace.spans()[span.cause_span]));
+  if (const trace::SpanId named = trace::named_cause(trace, span); named != trace::kNone)
+    words += fmt::format(" ({})", bar_label(trace, trace.spans()[named]));
   rows.emplace_back(std::string(trace::relation_to_cause(trace, span)), words);
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ using Compute = std::function<Answer(const Facts&)>;
 // In the order in which they are shown.
 class Table {
  public:
-  void add(const char* name, const char* unit, const char* label, const char* help,
+  void add(const char* name, const char* unit, std::string_view label, const char* help,
            Compute compute) {
     Metric metric;
     metric.name = name;

@@ -184,26 +184,26 @@ void add_gpu(Table& t) {
             return Answer(static_cast<double>(kernels_there(f.measured).length()) /
                           static_cast<double>(length(f.measured.window)));
           });
-  t.add("idle.data", "ns", "idle: data", "GPU idle while no batch is there, a step",
+  t.add("idle.data", "ns", name_of(Part::kIdleData), "GPU idle while no batch is there, a step",
         [](const Facts& f) {
           return takes_batches(f.measured) ? part(Part::kIdleData)(f) : Answer();
         });
-  t.add("idle.launch", "ns", "idle: launch",
+  t.add("idle.launch", "ns", name_of(Part::kIdleLaunch),
         "GPU idle while the host has yet to launch, or the launch is on its way, a step",
         part(Part::kIdleLaunch));
-  t.add("idle.gap", "ns", "idle: between kernels",
+  t.add("idle.gap", "ns", name_of(Part::kIdleGap),
         "GPU idle from a kernel to the next one of its stream, launched in time, a step",
         part(Part::kIdleGap));
-  t.add("idle.copy", "ns", "idle: staging",
+  t.add("idle.copy", "ns", name_of(Part::kIdleCopy),
         "GPU idle while the host stages pageable memory, a step", part(Part::kIdleCopy));
-  t.add("idle.stream", "ns", "idle: other stream",
+  t.add("idle.stream", "ns", name_of(Part::kIdleStream),
         "GPU idle until an event of another stream, a step", part(Part::kIdleStream));
-  t.add("idle.collective", "ns", "idle: other rank", "GPU idle until another rank arrives, a step",
-        [](const Facts& f) {
+  t.add("idle.collective", "ns", name_of(Part::kIdleCollective),
+        "GPU idle until another rank arrives, a step", [](const Facts& f) {
           const bool has_any = waits_are_told(f) || f.partition[Part::kIdleCollective] > 0;
           return has_any ? part(Part::kIdleCollective)(f) : Answer();
         });
-  t.add("idle.sync", "ns", "idle: synchronise", "GPU idle while the host synchronises, a step",
+  t.add("idle.sync", "ns", name_of(Part::kIdleSync), "GPU idle while the host synchronises, a step",
         part(Part::kIdleSync));
   t.add("host.blocked", "ns", "host held",
         "the training thread held by a CUDA call or by missing data, a step", [](const Facts& f) {
