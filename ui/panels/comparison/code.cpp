@@ -104,19 +104,23 @@ void draw_listing(const PanelContext& context, const SideModel& side, float heig
   ImGui::EndChild();
 }
 
+bool is_roomy(const Theme& theme, float room) {
+  return room >= theme.px(310);
+}
+
 // Of the card below the listing; 0: there is none. Where there is little room only a span that is
 // selected has one, which scrolls, and five lines stay.
 float card_height(const Theme& theme, const Attention& attention, float room) {
-  constexpr float kLines = 5, kLeast = 60, kSpan = 128, kHint = 76, kRoomy = 310;
-  const bool roomy = room >= theme.px(kRoomy);
+  constexpr float kLines = 5, kLeast = 60, kSpan = 128, kHint = 76;
+  const bool roomy = is_roomy(theme, room);
   const SpanRef span = roomy ? span_of_interest(attention) : attention.timeline.selected;
   if (span.span == trace::kNone) return roomy ? theme.px(kHint) : 0;
   const float lines = kLines * row_height(theme, room) + theme.px(kListingTop);
   return std::clamp(room - lines, theme.px(kLeast), theme.px(kSpan));
 }
 
-// `tall`: in the listing's place too, where there is none.
-void draw_card(const PanelContext& context, float height, bool tall) {
+// In the listing's place too, where there is none.
+void draw_card(const PanelContext& context, float height, DetailsRoom in) {
   const Theme& theme = context.theme;
   const float inset = theme.px(8);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -125,11 +129,12 @@ void draw_card(const PanelContext& context, float height, bool tall) {
                                             {at.x + inset + width, at.y + height - inset},
                                             theme.card, theme.size.corner);
   ImGui::SetCursorScreenPos({at.x + inset, at.y});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                      ImVec2(theme.px(12), theme.px(in == DetailsRoom::kLow ? 6 : 10)));
   ImGui::BeginChild("##details", {width, height - inset},
                     ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
-  draw_details(context, tall);
+  draw_details(context, in);
   ImGui::EndChild();
 }
 
@@ -160,7 +165,7 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
     const SideModel& side = sides[context.attention.code_side];
     if (is_imported(side) && side.error.empty()) {
       ImGui::Dummy({0, theme.px(4)});
-      draw_card(context, ImGui::GetContentRegionAvail().y, true);
+      draw_card(context, ImGui::GetContentRegionAvail().y, DetailsRoom::kTall);
     } else if (!side.outline || context.workspace.hides("code")) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::SetCursorScreenPos({at.x + theme.size.pad, at.y + theme.px(14)});
@@ -172,7 +177,9 @@ void draw_code(const PanelContext& context, const char* name, bool* open) {
       const float room = ImGui::GetContentRegionAvail().y;
       const float card = card_height(theme, context.attention, room);
       draw_listing(context, side, room - card);
-      if (card > 0) draw_card(context, ImGui::GetContentRegionAvail().y, false);
+      if (card > 0)
+        draw_card(context, ImGui::GetContentRegionAvail().y,
+                  is_roomy(theme, room) ? DetailsRoom::kCard : DetailsRoom::kLow);
     }
   }
   ImGui::EndChild();

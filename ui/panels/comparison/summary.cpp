@@ -271,7 +271,7 @@ void draw_summary(const PanelContext& context, SummaryPanel& panel, const char* 
 void draw_details_panel(const PanelContext& context, const char* name, bool* open) {
   PanelOptions options;
   options.open = open;
-  if (begin_panel(context, name, options)) draw_details(context, true);
+  if (begin_panel(context, name, options)) draw_details(context, DetailsRoom::kTall);
   end_panel();
 }
 

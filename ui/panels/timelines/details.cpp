@@ -61,8 +61,35 @@ std::pair<std::string, std::string> broken(ImFont* font, float size, const std::
   return {words.substr(0, at), words.substr(at + 1)};
 }
 
+// Draws nothing of a line that a low card would cut.
+class WholeLine {
+ public:
+  WholeLine(DetailsRoom in, float height) {
+    const ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 from = draw->GetClipRectMin();
+    const float top = ImGui::GetCursorScreenPos().y;
+    const bool whole = top >= from.y - 1 && top + height <= draw->GetClipRectMax().y + 1;
+    cut_ = in == DetailsRoom::kLow && !whole;
+    if (cut_) ImGui::PushClipRect(from, from, true);
+  }
+  ~WholeLine() {
+    if (cut_) ImGui::PopClipRect();
+  }
+  WholeLine(const WholeLine&) = delete;
+  WholeLine& operator=(const WholeLine&) = delete;
+
+ private:
+  bool cut_ = false;
+};
+
 // In as many lines as it takes, at most two: the end of a kernel's name says how it computes.
-void draw_name(const Theme& theme, const std::string& name, float width) {
+void draw_name(const Theme& theme, DetailsRoom in, const std::string& name, float width) {
+  const WholeLine line(in, theme.size.small);
+  if (in == DetailsRoom::kLow) {
+    text(theme.font.text, theme.size.small, theme.text,
+         shortened(theme.font.text, theme.size.small, name, width));
+    return;
+  }
   const auto [first, rest] = broken(theme.font.text, theme.size.small, name, width);
   text(theme.font.text, theme.size.small, theme.text, first);
   if (rest.empty()) return;
@@ -70,16 +97,21 @@ void draw_name(const Theme& theme, const std::string& name, float width) {
        shortened(theme.font.text, theme.size.small, rest, width));
 }
 
-// Words in as many lines as they take, at most two; pressed, they select another span.
-bool draw_link(const Theme& theme, const char* id, const std::string& words, Color color,
-               bool enabled) {
+// Words in as many lines as they take, at most two, in a low card one; pressed, they select another
+// span.
+bool draw_link(const Theme& theme, DetailsRoom in, const char* id, const std::string& words,
+               Color color, bool enabled) {
   const float width = ImGui::GetContentRegionAvail().x, height = theme.px(18);
-  const auto [first, rest] = broken(theme.font.text, theme.size.label, words, width);
+  const auto [first, rest] =
+      in == DetailsRoom::kLow
+          ? std::pair(shortened(theme.font.text, theme.size.label, words, width), std::string())
+          : broken(theme.font.text, theme.size.label, words, width);
   const std::string second = shortened(theme.font.text, theme.size.label, rest, width);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float wide = std::max(text_size(theme.font.text, theme.size.label, first).x,
                               text_size(theme.font.text, theme.size.label, second).x);
   const float tall = second.empty() ? height : 2 * height;
+  const WholeLine line(in, tall);
   ImGui::BeginDisabled(!enabled);
   const bool pressed = press_area(id, {std::max(wide, 1.0F), tall});
   ImGui::EndDisabled();
@@ -90,14 +122,22 @@ bool draw_link(const Theme& theme, const char* id, const std::string& words, Col
   if (enabled && (ImGui::IsItemHovered()))
     draw->AddLine({at.x, at.y + tall - 1}, {at.x + wide, at.y + tall - 1}, color,
                   theme.size.border);
-  if (second != rest && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+  if ((second != rest || (rest.empty() && first != words)) &&
+      ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     ImGui::SetTooltip("%s", words.c_str());
   return pressed && enabled;
 }
 
-std::string name_and_lane(const trace::Trace& trace, trace::SpanId id) {
+// "foreach_add of stream 7" behind words. Where one line has not the room, without the lane.
+std::string with_name_and_lane(const PanelContext& context, DetailsRoom in, std::string words,
+                               const trace::Trace& trace, trace::SpanId id) {
   const Span& span = trace.spans()[id];
-  return short_name(trace.name(span)) + " of " + trace.lanes()[span.lane].name;
+  words += short_name(trace.name(span));
+  const std::string all = words + " of " + trace.lanes()[span.lane].name;
+  const Theme& theme = context.theme;
+  const bool fits =
+      text_size(theme.font.text, theme.size.label, all).x <= ImGui::GetContentRegionAvail().x;
+  return in != DetailsRoom::kLow || fits ? all : words;
 }
 
 void select(const PanelContext& context, const Chosen& chosen, trace::SpanId id) {
@@ -109,27 +149,29 @@ void select(const PanelContext& context, const Chosen& chosen, trace::SpanId id)
 }
 
 // The cause, as a link to the span that caused it.
-void draw_cause(const PanelContext& context, const Chosen& chosen) {
+void draw_cause(const PanelContext& context, const Chosen& chosen, DetailsRoom in) {
   const Span& span = *chosen.span;
   if (span.cause == trace::Cause::kNothing) return;
   const trace::Trace& trace = *chosen.view->trace;
-  const bool linked = span.cause_span != trace::kNone && span.cause_span < trace.spans().size();
+  const trace::SpanId named = trace::named_cause(trace, span);
+  const bool linked = named != trace::kNone;
   std::string words = std::string(trace::relation_to_cause(trace, span)) + ' ';
   words += trace::cause_of(span);
-  if (linked) words += ": " + name_and_lane(trace, span.cause_span);
-  if (draw_link(context.theme, "cause", words, context.theme.copy_text, linked))
-    select(context, chosen, span.cause_span);
+  if (linked) words = with_name_and_lane(context, in, words + ": ", trace, named);
+  if (draw_link(context.theme, in, "cause", words, context.theme.copy_text, linked))
+    select(context, chosen, named);
 }
 
 // The source line that asked for the span; pressed, its listing comes into sight.
-void draw_listing_line(const PanelContext& context, const Chosen& chosen) {
+void draw_listing_line(const PanelContext& context, const Chosen& chosen, DetailsRoom in) {
   const SideModel& side = context.workspace.sides()[chosen.side];
   const std::size_t line = chosen.span->line;
   if (line == 0 || !side.outline || line > side.outline->listing.lines.size()) return;
   const std::string& source = side.outline->listing.lines[line - 1];
   const std::size_t start = std::min(source.find_first_not_of(' '), source.size());
   const std::string words = "line " + std::to_string(line) + ": " + source.substr(start);
-  if (!draw_link(context.theme, "line of the listing", words, context.theme.accent, true)) return;
+  if (!draw_link(context.theme, in, "line of the listing", words, context.theme.accent, true))
+    return;
   context.attention.code_side = chosen.side;
   context.attention.followed_line = 0;
   context.attention.tab_to_show = "code";
@@ -137,7 +179,7 @@ void draw_listing_line(const PanelContext& context, const Chosen& chosen) {
 
 // What the arrows say: where the span leads, and where it comes from. They are known once a span
 // is selected.
-void draw_flows(const PanelContext& context, const Chosen& chosen) {
+void draw_flows(const PanelContext& context, const Chosen& chosen, DetailsRoom in) {
   const TimelineState& timeline = context.attention.timeline;
   const trace::Trace& trace = *chosen.view->trace;
   const trace::SpanId self = span_of_interest(context.attention).span;
@@ -150,14 +192,15 @@ void draw_flows(const PanelContext& context, const Chosen& chosen) {
     const trace::SpanId other = link.from == self ? link.to : link.from;
     if (other >= trace.spans().size()) continue;
     if (shown++ == kMostFlows) {
+      const WholeLine line(in, context.theme.size.label);
       text(context.theme.font.text, context.theme.size.label, context.theme.faint,
            std::to_string(links.size() - kMostFlows) + " more");
       return;
     }
-    const std::string words =
-        (link.from == self ? "leads to " : "comes from ") + name_and_lane(trace, other);
+    const std::string words = with_name_and_lane(
+        context, in, link.from == self ? "leads to " : "comes from ", trace, other);
     ImGui::PushID(static_cast<int>(shown));
-    if (draw_link(context.theme, "arrow", words, context.theme.accent, true))
+    if (draw_link(context.theme, in, "arrow", words, context.theme.accent, true))
       select(context, chosen, other);
     ImGui::PopID();
   }
@@ -187,7 +230,7 @@ void draw_rows(const PanelContext& context, const Chosen& chosen) {
 
 }  // namespace
 
-void draw_details(const PanelContext& context, bool tall) {
+void draw_details(const PanelContext& context, DetailsRoom in) {
   const Theme& theme = context.theme;
   const Chosen chosen = chosen_span(context);
   if (!chosen.span) {
@@ -199,20 +242,22 @@ void draw_details(const PanelContext& context, bool tall) {
     return;
   }
   const trace::Trace& trace = *chosen.view->trace;
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(8), theme.px(3)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing,
+                      ImVec2(theme.px(8), theme.px(in == DetailsRoom::kLow ? 2 : 3)));
   const float width = ImGui::GetContentRegionAvail().x;
-  if (tall) {
+  if (in == DetailsRoom::kTall) {
     text(theme.font.strong, theme.size.text, theme.text, trace.name(*chosen.span), true);
     ImGui::Dummy({0, theme.px(3)});
     draw_rows(context, chosen);
   } else {
-    draw_name(theme, trace.name(*chosen.span), width);
+    draw_name(theme, in, trace.name(*chosen.span), width);
+    const WholeLine line(in, theme.size.label);
     text(theme.font.mono, theme.size.label, theme.muted,
          shortened(theme.font.mono, theme.size.label, figures_of(trace, *chosen.span), width));
   }
-  draw_cause(context, chosen);
-  draw_listing_line(context, chosen);
-  draw_flows(context, chosen);
+  draw_cause(context, chosen, in);
+  draw_listing_line(context, chosen, in);
+  draw_flows(context, chosen, in);
   ImGui::PopStyleVar();
 }
 

@@ -5,7 +5,14 @@
 
 namespace trainscope::ui {
 
-// Draws at the cursor. `tall`: with every row that is known (an import's own column).
-void draw_details(const PanelContext& context, bool tall);
+// Where the card stands.
+enum class DetailsRoom {
+  kLow,   // below a listing, in a low window: a line each, each whole or not at all
+  kCard,  // below a listing
+  kTall,  // in a column of its own, with every row that is known
+};
+
+// Draws at the cursor.
+void draw_details(const PanelContext& context, DetailsRoom in);
 
 }  // namespace trainscope::ui
