@@ -126,6 +126,7 @@ std::string read_marked_file(const fs::path& path, std::string_view mark, std::s
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path.string() + ": cannot be read; check its permissions");
   const auto size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
+  if (error) refuse(path, error);
   if (size > limit)
     throw InputError(path.string() + ": has " + std::to_string(size) + " bytes, more than the " +
                      std::to_string(limit) + " that are read");
@@ -139,6 +140,10 @@ std::string read_marked_file(const fs::path& path, std::string_view mark, std::s
       throw InputError(path.string() + ": is longer than the " + std::to_string(limit) +
                        " bytes that are read");
   }
+  if (file.bad())
+    throw InputError(
+        path.string() + ": cannot be read beyond its first " + std::to_string(bytes.size()) +
+        " bytes: its disk failed, or its network; copy it again, or name another file");
   return bytes;
 }
 

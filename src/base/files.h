@@ -29,8 +29,8 @@ std::vector<std::filesystem::path> all_files_in(const std::filesystem::path& fol
 // Makes a folder, and those that it is in. Throws InputError saying why it cannot be made.
 void make_folder(const std::filesystem::path& folder);
 
-// The bytes of a file. Throws InputError when it is missing, a folder, unreadable or longer than
-// `limit` bytes.
+// The bytes of a file, all of them. Throws InputError when it is missing, a folder, longer than
+// `limit` bytes, or cannot be read to its end.
 std::string read_file(const std::filesystem::path& path, std::size_t limit);
 
 // The same of a file that begins with `mark`. Of any other only its beginning is read, so that one

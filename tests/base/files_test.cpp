@@ -47,6 +47,14 @@ TEST_CASE("a file that cannot be read says why") {
   CHECK_NOTHROW(read_file(file, 5));
 }
 
+// What a process has at address 0 is not there to be read: Linux says so as a disk that fails does.
+TEST_CASE("a file that stops to be readable is refused, not taken for a shorter one") {
+  if (!is_there("/proc/self/mem")) return;
+  CHECK_THROWS_WITH(
+      read_file("/proc/self/mem", 9),
+      Contains("cannot be read beyond its first 0 bytes") && Contains("name another file"));
+}
+
 TEST_CASE("what stands at a path is told, or why it cannot be") {
   const test::TemporaryFolder folder;
   const fs::path file = folder.write("file", "1");
