@@ -41,7 +41,9 @@ std::size_t Inflate::unpack(std::string_view& packed, std::span<char> room) {
   stream_.avail_in = static_cast<uInt>(given);
   stream_.next_out = reinterpret_cast<Bytef*>(room.data());
   stream_.avail_out = static_cast<uInt>(wanted);
-  state_ = state_after(inflate(&stream_, Z_NO_FLUSH));
+  const int result = inflate(&stream_, Z_NO_FLUSH);
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
+  state_ = state_after(result);
   packed.remove_prefix(given - stream_.avail_in);
   return wanted - stream_.avail_out;
 }

@@ -33,7 +33,8 @@ class Inflate {
   void begin();
   // Unpacks the front of `packed`, which is removed from that, into the front of `room`, up to 1
   // GiB of each; returns how much of the room was filled. A stream that goes on has then used all
-  // of one of them, or those 1 GiB. Call it only while the stream goes on.
+  // of one of them, or those 1 GiB. Call it only while the stream goes on. Throws std::bad_alloc:
+  // zlib's own room is made with the first bytes.
   std::size_t unpack(std::string_view& packed, std::span<char> room);
   State state() const { return state_; }
   // zlib's words for what is damaged.

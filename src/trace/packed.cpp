@@ -184,6 +184,7 @@ void Unpacking::work(std::string_view packed) {
     } while (got == wanted && filled <= size_ && !stop_);
     if (filled == size_ && inflater.complete()) end = State::kComplete;
   } catch (const std::bad_alloc&) {
+    end = State::kNoMemory;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -199,7 +200,7 @@ std::size_t Unpacking::wait_for(std::size_t count) {
     return filled_.load(std::memory_order_acquire) >= count || state_ != State::kGoesOn;
   });
   const std::size_t filled = filled_.load(std::memory_order_acquire);
-  if (filled < count) fail_damaged(name_, "its content does not unpack");
+  if (filled < count) fail();
   return filled;
 }
 
@@ -209,10 +210,18 @@ void Unpacking::let_go(std::size_t count) {
   if (count >= gone_ + kAtOnce) gone_ = platform::give_back(content_.get(), gone_, count);
 }
 
+void Unpacking::fail() const {
+  if (state_ == State::kNoMemory)
+    throw InputError(name_ +
+                     ": does not fit into this machine's memory; end other programs, or open it on "
+                     "a machine with more");
+  fail_damaged(name_, "its content does not unpack");
+}
+
 void Unpacking::finish() {
   std::unique_lock lock(mutex_);
   more_.wait(lock, [&] { return state_ != State::kGoesOn; });
-  if (state_ != State::kComplete) fail_damaged(name_, "its content does not unpack");
+  if (state_ != State::kComplete) fail();
 }
 
 }  // namespace trainscope::trace

@@ -42,8 +42,9 @@ std::string unpack(const Envelope& envelope, std::string_view bytes, const std::
 // The same while it is read: another thread unpacks, and what there is can be read meanwhile.
 class Unpacking : public ByteSource {
  public:
-  // Throws what unpack() throws, but for content that does not unpack: that is said once the bytes
-  // that are missing are asked for. Keeps a view of the bytes.
+  // Throws what unpack() throws, but for content that does not unpack, or for whose unpacking there
+  // is no memory: that is said once the bytes that are missing are asked for. Keeps a view of the
+  // bytes.
   Unpacking(const Envelope& envelope, std::string_view bytes, const std::string& name);
   ~Unpacking() override;
 
@@ -56,6 +57,7 @@ class Unpacking : public ByteSource {
 
  private:
   void work(std::string_view packed);
+  [[noreturn]] void fail() const;  // once it has ended
 
   struct Free {
     void operator()(char* memory) const { std::free(memory); }
@@ -65,7 +67,7 @@ class Unpacking : public ByteSource {
   std::unique_ptr<char, Free> content_;
   std::size_t gone_ = 0;  // bytes of it, from the start on, that are let go
   std::atomic<std::size_t> filled_ = 0;
-  enum class State : std::uint8_t { kGoesOn, kComplete, kDamaged };
+  enum class State : std::uint8_t { kGoesOn, kComplete, kDamaged, kNoMemory };
   std::atomic<State> state_ = State::kGoesOn;
   std::mutex mutex_;
   std::condition_variable more_;
