@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/files.h"
 #include "base/suggest.h"
@@ -113,11 +114,11 @@ class SharedChecker {
     std::vector<std::string> missing;
     for (const auto& [group, print] : wanted_.prints)
       if (!sidecar_.places.contains(group)) missing.push_back(group);
-    if (!missing.empty())
-      findings_.push_back(
-          {{file_, 1, 1},
-           fmt::format("{} of {} are not translated and stay English: {}", missing.size(),
-                       wanted_.prints.size(), fmt::join(missing, ", "))});
+    if (missing.empty()) return;
+    std::string sentence =
+        fmt::format("{} of {} are not translated and stay English: {}", missing.size(),
+                    wanted_.prints.size(), fmt::join(missing, ", "));
+    findings_.push_back({{file_, 1, 1}, std::move(sentence)});
   }
 
   void check_group(const std::string& group, const std::string& print) {

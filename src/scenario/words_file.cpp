@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/toml.h"
@@ -57,10 +59,10 @@ class WordsChecker {
     const std::size_t count = missing.size();
     if (count == 0) return;
     if (count > kNamed) missing.resize(kNamed);
-    findings_.push_back(
-        {{file_, 1, 1},
-         fmt::format("{} of {} words are not translated and stay English: {}{}", count,
-                     known_.size(), fmt::join(missing, ", "), count > kNamed ? ", ..." : "")});
+    std::string sentence =
+        fmt::format("{} of {} words are not translated and stay English: {}{}", count,
+                    known_.size(), fmt::join(missing, ", "), count > kNamed ? ", ..." : "");
+    findings_.push_back({{file_, 1, 1}, std::move(sentence)});
   }
 
   std::string file_;

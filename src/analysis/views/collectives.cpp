@@ -13,6 +13,7 @@
 
 #include "analysis/causes/stream_order.h"
 #include "analysis/caveats/collective_caveat.h"
+#include "base/text.h"
 #include "machine/topology.h"
 #include "sim/collectives/collective_model.h"
 #include "trace/same_collectives.h"
@@ -221,27 +222,32 @@ CollectiveKind traffic_of(trace::CollectiveKind kind) {
   return CollectiveKind::kSendReceive;
 }
 
+namespace {
+
+// Of the name of its kernel; empty: it does not tell.
+std::string_view algorithm_in(std::string_view kernel, bool simulated) {
+  if (contains(kernel, "_NVLS")) return "NVLS";
+  if (contains(kernel, "_TREE_")) return "tree";
+  if (simulated || contains(kernel, "LL128") || contains(kernel, "_SIMPLE")) return "ring";
+  return "";
+}
+
+std::string_view protocol_in(std::string_view kernel, bool simulated) {
+  if (contains(kernel, "LL128")) return "LL128";
+  if (contains(kernel, "_SIMPLE")) return "Simple";
+  return simulated && contains(kernel, "_LL") ? "LL" : "";
+}
+
+}  // namespace
+
 CollectiveWay way_of(const trace::Trace& trace, const Span& span) {
   const auto* detail = trace::collective_of(trace, span);
   if (detail && !(detail->algorithm.empty() && detail->protocol.empty()))
     return {detail->algorithm, detail->protocol};
-  const std::string& name = trace.name(span);
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  const std::string& kernel = trace.name(span);
   const bool simulated = trace.origin().kind == trace::OriginKind::kSimulated;
-  CollectiveWay way;
-  if (has("_NVLS"))
-    way.algorithm = "NVLS";
-  else if (has("_TREE_"))
-    way.algorithm = "tree";
-  else if (simulated || has("LL128") || has("_SIMPLE"))
-    way.algorithm = "ring";
-  if (has("LL128"))
-    way.protocol = "LL128";
-  else if (has("_SIMPLE"))
-    way.protocol = "Simple";
-  else if (simulated && has("_LL"))
-    way.protocol = "LL";
-  return way;
+  return {std::string(algorithm_in(kernel, simulated)),
+          std::string(protocol_in(kernel, simulated))};
 }
 
 bool is_told(const trace::CollectiveDetail& collective) {
