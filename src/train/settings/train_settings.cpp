@@ -95,8 +95,10 @@ void refuse_other_heads(const program::Config& config) {
                      std::to_string(heads) + " heads; set model.heads to a divisor of it");
 }
 
-// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: of the fused kernels for GPUs the flash
-// kernel takes enable_gqa, the memory-efficient one does not.
+// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp of PyTorch 2.11: of the fused kernels for
+// GPUs the flash kernel takes enable_gqa, the memory-efficient one does not (it does since
+// pytorch#191085). Asked for by sdpa_kernel() alone, as in the listing, it is an error there
+// (transformers#45636), and not the math backend.
 void refuse_shared_keys(const program::Config& config, bool has_flash) {
   if (has_flash || config.word("attention.kernel") != "flash" ||
       !program::has_trait(config.word("model.name"), "grouped"))
