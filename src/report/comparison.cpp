@@ -32,8 +32,23 @@ Steps steps_of(const analysis::Run& a, const analysis::Run& b) {
   return in_a ? Steps::kBoth : Steps::kNone;
 }
 
-double samples_per_step(const analysis::Run& run) {
-  return run.program ? run.program->samples_per_step : 0;
+// Whether the samples of both are sequences of tokens: one of these may be longer than another.
+bool are_of_tokens(const analysis::Run& a, const analysis::Run& b) {
+  const auto reads = [](const analysis::Run& run) {
+    return run.program && run.program->data.tokens > 0;
+  };
+  return reads(a) && reads(b);
+}
+
+// Tokens where both read them, else samples.
+double trained_per_step(const analysis::Run& run, bool tokens) {
+  if (!run.program) return 0;
+  const double each = tokens ? static_cast<double>(run.program->data.tokens) : 1;
+  return run.program->samples_per_step * each;
+}
+
+std::string_view throughput_of(const analysis::Run& a, const analysis::Run& b) {
+  return are_of_tokens(a, b) ? "throughput.tokens" : "throughput.samples";
 }
 
 // "1.39x", "24.2x", "154x".
@@ -92,14 +107,19 @@ std::string step_words(const Pair& steps, const analysis::Run* subject, const Sp
 // Steps of other sizes say nothing by their times alone.
 std::string throughput_headline(const analysis::Run& a, const analysis::Run& b,
                                 const Speech& speech) {
-  const auto rates = larger_first(a, b, "throughput.samples");
+  const bool tokens = are_of_tokens(a, b);
+  const auto rates = larger_first(a, b, throughput_of(a, b));
   const auto steps = larger_first(a, b, "time.step");
   if (!rates || !steps) return "";
   if (are_alike(rates->of_first, rates->of_second))
-    return told(speech, "{} and {} train equally many samples a second; {}", a.label, b.label,
-                step_words(*steps, nullptr, speech));
-  return told(speech, "{} trains {} as many samples a second; {}", rates->first->label,
-              speech.number(times(rates->of_first / rates->of_second)),
+    return told(speech,
+                tokens ? "{} and {} train equally many tokens a second; {}"
+                       : "{} and {} train equally many samples a second; {}",
+                a.label, b.label, step_words(*steps, nullptr, speech));
+  return told(speech,
+              tokens ? "{} trains {} as many tokens a second; {}"
+                     : "{} trains {} as many samples a second; {}",
+              rates->first->label, speech.number(times(rates->of_first / rates->of_second)),
               step_words(*steps, rates->first, speech));
 }
 
@@ -152,7 +172,9 @@ std::string shown(const analysis::Run& run, const analysis::Metric& metric, doub
 }
 
 bool less_is_faster(const analysis::Run& a, const analysis::Run& b) {
-  return has_whole_times(a, b) && same_work(a, b) && samples_per_step(a) == samples_per_step(b);
+  if (!has_whole_times(a, b) || !same_work(a, b)) return false;
+  const bool tokens = are_of_tokens(a, b);
+  return trained_per_step(a, tokens) == trained_per_step(b, tokens);
 }
 
 std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
@@ -172,7 +194,7 @@ std::string headline(const analysis::Run& a, const analysis::Run& b, const Speec
 std::string closeness(const analysis::Run& a, const analysis::Run& b, const Speech& speech) {
   if (!has_whole_times(a, b) || !same_work(a, b)) return "";
   const bool by_time = less_is_faster(a, b);
-  const auto larger = larger_first(a, b, by_time ? "time.step" : "throughput.samples");
+  const auto larger = larger_first(a, b, by_time ? "time.step" : throughput_of(a, b));
   if (!larger) return "";
   return analysis::closer_than_errors(a, b, larger->of_first / larger->of_second, speech);
 }

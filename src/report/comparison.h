@@ -37,16 +37,17 @@ bool same_work(const analysis::Run& a, const analysis::Run& b);
 // Whether both runs were carried out to the end of their programs.
 bool has_whole_times(const analysis::Run& a, const analysis::Run& b);
 
-// Whether the run that takes less time is the faster one: both ended, and train as many samples a
-// step at the same work.
+// Whether the run that takes less time is the faster one: both ended, and train as much a step at
+// the same work: as many tokens where both read them, since sequences differ in length, else
+// samples.
 bool less_is_faster(const analysis::Run& a, const analysis::Run& b);
 
 // Whether two times or rates are too close to call one the larger: within half a percent.
 bool are_alike(double a, double b);
 
 // "B is 1.39x faster", "A and B do different work", "B never ends: deadlock"; where steps are of
-// different sizes "B trains 6.64x as many samples a second; its step takes 154x as long". Empty
-// when there is nothing to compare.
+// different sizes "B trains 6.64x as many samples a second; its step takes 154x as long", of models
+// that read tokens so many tokens. Empty when there is nothing to compare.
 std::string headline(const analysis::Run& a, const analysis::Run& b, const Speech& speech = {});
 
 // A run's figure as tables print it: in brackets where the run ended before its program did, since

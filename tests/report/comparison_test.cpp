@@ -27,6 +27,18 @@ analysis::Run stepped(std::string label, std::int64_t samples, double step) {
   return run;
 }
 
+// The same of a model that reads sequences of so many tokens.
+analysis::Run reading(std::string label, std::int64_t samples, std::int64_t tokens, double step) {
+  analysis::Run run = stepped(std::move(label), samples, step);
+  auto program = std::make_shared<program::Program>(*run.program);
+  program->data.tokens = tokens;
+  run.program = std::move(program);
+  for (const analysis::Metric& metric : analysis::metrics())
+    if (metric.name == "throughput.tokens")
+      run.metrics.push_back({&metric, static_cast<double>(samples * tokens) / step});
+  return run;
+}
+
 analysis::Run ended(std::string label, sim::Ending why) {
   analysis::Run run = stepped(std::move(label), 8, 100);
   run.ending = std::move(why);
@@ -79,6 +91,19 @@ TEST_CASE("steps of other sizes are told apart by what they train a second") {
   CHECK(report::headline(a, stepped("B", 2, 200)) ==
         "A and B train equally many samples a second; B's step takes 2.00x as long");
   CHECK_FALSE(report::less_is_faster(a, stepped("B", 2, 400)));
+}
+
+TEST_CASE("sequences of other lengths are told apart by their tokens") {
+  const analysis::Run a = reading("A", 16, 512, 100);
+  CHECK(report::headline(a, reading("B", 1, 8192, 130)) == "A is 1.30x faster");
+  CHECK(report::less_is_faster(a, reading("B", 1, 8192, 130)));
+  CHECK(report::headline(a, reading("B", 16, 1024, 250)) ==
+        "A trains 1.25x as many tokens a second; B's step takes 2.50x as long");
+  CHECK(report::headline(a, reading("B", 32, 512, 200)) ==
+        "A and B train equally many tokens a second; B's step takes 2.00x as long");
+  // One that does not say how long its samples are.
+  CHECK(report::headline(a, stepped("B", 32, 200)) ==
+        "A and B train equally many samples a second; B's step takes 2.00x as long");
 }
 
 TEST_CASE("a speed far from 1 has as many digits as can be read") {
