@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "analysis/runs/run.h"
+#include "base/error.h"
 #include "scenario/sheet.h"
 
 namespace trainscope::scenario {
@@ -26,6 +27,15 @@ std::string setting_of(const analysis::LessonSheet& sheet) {
   const auto scene =
       std::ranges::find(sheet.steps, name_of(StepKind::kScene), &analysis::SheetStep::kind);
   return scene == sheet.steps.end() ? "" : scene->text;
+}
+
+// What is wrong with a lesson that cannot be read is told on the shelf.
+std::optional<Lesson> still_there(const std::string& id, std::string_view language) {
+  try {
+    return find_lesson(id, language);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -70,12 +80,18 @@ std::optional<AskedAgain> ask_again(const Lesson& lesson, const Choice& missed,
 
 std::optional<AskedAgain> first_to_ask(const Choices& missed, std::string_view language,
                                        const Stopped& stopped) {
-  for (const Choice& one : missed) try {
-      if (stopped()) break;
-      if (auto asked = ask_again(find_lesson(one.lesson, language), one, stopped)) return asked;
-    } catch (const std::exception&) {
-      // Its lesson is gone, or cannot be read or run: another one is asked.
-    }
+  std::exception_ptr first;
+  for (const Choice& one : missed) {
+    if (stopped()) return std::nullopt;
+    const std::optional<Lesson> lesson = still_there(one.lesson, language);
+    if (lesson) try {
+        if (auto asked = ask_again(*lesson, one, stopped)) return asked;
+      } catch (const Error& error) {
+        if (error.fault() == Fault::kInternal) throw;
+        if (!first) first = std::current_exception();
+      }
+  }
+  if (first) std::rethrow_exception(first);
   return std::nullopt;
 }
 

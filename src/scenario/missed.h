@@ -60,8 +60,8 @@ struct AskedAgain {
 std::optional<AskedAgain> ask_again(const Lesson& lesson, const Choice& missed,
                                     const Stopped& stopped);
 
-// The first of them that can be asked, with its texts in a language; what has become of the others'
-// lessons does not matter.
+// The first of them that can be asked, with its texts in a language; lessons that are gone are
+// passed over. Where none is asked and one could not be carried out, throws what that one threw.
 std::optional<AskedAgain> first_to_ask(const Choices& missed, std::string_view language,
                                        const Stopped& stopped);
 

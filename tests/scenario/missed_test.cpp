@@ -146,7 +146,10 @@ TEST_CASE("a missed question whose runs decide for no option, or cannot be made,
   CHECK_FALSE(ask_again(lesson, missed, never));
   Choice nowhere = missed;
   nowhere.knobs = on_machine("no-such-machine");
-  CHECK_FALSE(first_to_ask({nowhere}, "", never));
+  CHECK_THROWS_WITH(first_to_ask({nowhere}, "", never), Catch::Contains("no-such-machine"));
+  const auto asked = first_to_ask({nowhere, choice(kLesson, "say-it-back")}, "", never);
+  REQUIRE(asked);
+  CHECK(asked->missed.step == "say-it-back");
 }
 
 TEST_CASE("what was missed is there again the next time, with the knobs that were turned") {
