@@ -16,7 +16,7 @@ constexpr double kAtAnyClock = 0.3;
 // H100 and H200 take 200 of 700 W at least (arXiv:2604.11391). An RTX 3090 takes less, but below
 // 150 of its 350 W its speed collapses to a fifth (jankyai.droidgram.com, "Power limiting RTX 3090
 // GPU"), which no cube says.
-constexpr double kLeast = 0.4;
+constexpr double kLeastOfTdp = 0.4;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ double clock_under(const Gpu& gpu, double watts) {
         fmt::format("power_limit cannot be set: the power of {} is not known; choose another "
                     "machine, or write tdp = {{ value = 100, unit = \"W\" }} into its GPU's file",
                     gpu.name));
-  const double least = kLeast * gpu.tdp_watts;
+  const double least = kLeastOfTdp * gpu.tdp_watts;
   if (watts > gpu.tdp_watts)
     throw InputError(fmt::format("power_limit = {:g} cannot be: {} draws {:g} W at most", watts,
                                  gpu.name, gpu.tdp_watts));

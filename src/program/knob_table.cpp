@@ -152,7 +152,7 @@ void add_precision_knobs(Table& t) {
       .into(t);
 }
 
-void add_optimizer_and_loop_knobs(Table& t) {
+void add_optimizer_knobs(Table& t) {
   choice("optimizer.name", "sgd")
       .choices({"sgd", "adam", "adamw"})
       .pytorch("torch.optim")
@@ -178,6 +178,9 @@ void add_optimizer_and_loop_knobs(Table& t) {
       .pytorch("clip_grad_norm_")
       .help("largest norm of the gradients; 0: no clipping")
       .into(t);
+}
+
+void add_step_knobs(Table& t) {
   whole("accumulate_steps", 1, 1, 1024).help("batches before each update").into(t);
   flag("checkpoint.enabled", false)
       .pytorch("torch.utils.checkpoint")
@@ -201,6 +204,9 @@ void add_optimizer_and_loop_knobs(Table& t) {
           "torch.compile cuts the model at DistributedDataParallel's buckets, so that a bucket is "
           "summed while the backward of the next piece runs; else all are behind one backward")
       .into(t);
+}
+
+void add_loop_knobs(Table& t) {
   whole("loop.item_every", 0, 0, 1e6)
       .pytorch("loss.item()")
       .help("read the loss each so many steps; 0: never")
@@ -384,7 +390,9 @@ void add_microbench_knobs(Table& t) {
 void add_training_knobs(Table& t) {
   add_model_knobs(t);
   add_precision_knobs(t);
-  add_optimizer_and_loop_knobs(t);
+  add_optimizer_knobs(t);
+  add_step_knobs(t);
+  add_loop_knobs(t);
 }
 
 void add_input_knobs(Table& t) {

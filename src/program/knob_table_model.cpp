@@ -3,7 +3,9 @@
 
 namespace trainscope::program {
 
-void add_model_knobs(std::vector<Knob>& t) {
+namespace {
+
+void add_size_knobs(std::vector<Knob>& t) {
   choice("model.name", "mlp")
       .choices(model_names())
       .help(
@@ -42,6 +44,9 @@ void add_model_knobs(std::vector<Knob>& t) {
           "tokens that a transformer of the literature knows: rows of its embedding and of its "
           "head; 0: its own number of them, as GPT-2's 50257")
       .into(t);
+}
+
+void add_type_and_kernel_knobs(std::vector<Knob>& t) {
   choice("model.dtype", "fp32")
       .choices({"fp32", "fp16", "bf16"})
       .pytorch("model.to(dtype)")
@@ -81,6 +86,9 @@ void add_model_knobs(std::vector<Knob>& t) {
           "Llama's norms: one kernel (nn.RMSNorm, PyTorch 2.9 or later), or operator by operator "
           "(LlamaRMSNorm, the default of Hugging Face's library)")
       .into(t);
+}
+
+void add_data_knobs(std::vector<Knob>& t) {
   choice("data.name", "auto")
       .choices({"auto", "mnist", "digits", "spirals", "text", "cifar10", "imagenet", "tokens"})
       .help(
@@ -114,6 +122,14 @@ void add_model_knobs(std::vector<Knob>& t) {
           "samples a step (a rank with DDP, a tensor group with tensor.degree, a pipeline with "
           "pipeline.degree, in all with DataParallel)")
       .into(t);
+}
+
+}  // namespace
+
+void add_model_knobs(std::vector<Knob>& t) {
+  add_size_knobs(t);
+  add_type_and_kernel_knobs(t);
+  add_data_knobs(t);
 }
 
 }  // namespace trainscope::program

@@ -2,7 +2,9 @@
 
 namespace trainscope::program {
 
-void add_parallel_knobs(std::vector<Knob>& t) {
+namespace {
+
+void add_data_parallel_knobs(std::vector<Knob>& t) {
   choice("parallel.strategy", "none")
       .choices({"none", "dp", "ddp", "fsdp", "tensor", "pipeline"})
       .help("how the GPUs share the work")
@@ -48,6 +50,9 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "DistributedDataParallel sums a bucket's copy in this type: fp16_compress_hook, "
           "bf16_compress_hook")
       .into(t);
+}
+
+void add_fsdp_knobs(std::vector<Knob>& t) {
   choice("fsdp.wrap", "block")
       .choices({"block", "model"})
       .pytorch("fully_shard")
@@ -80,6 +85,9 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "accumulating, FSDP scatters gradients of each micro-batch, or keeps them whole and "
           "scatters once")
       .into(t);
+}
+
+void add_tensor_knobs(std::vector<Knob>& t) {
   whole("tensor.degree", 0, 0, 1024)
       .pytorch("init_device_mesh(mesh_dim_names=(\"dp\", \"tp\"))")
       .help(
@@ -99,6 +107,9 @@ void add_parallel_knobs(std::vector<Knob>& t) {
           "ranks of tensor parallelism share out the vocabulary: each has some rows of embedding "
           "and head, some of the logits, and its part of the loss")
       .into(t);
+}
+
+void add_pipeline_knobs(std::vector<Knob>& t) {
   whole("pipeline.degree", 0, 0, 1024)
       .pytorch("init_device_mesh(mesh_dim_names=(\"dp\", \"pp\"))")
       .help(
@@ -128,11 +139,24 @@ void add_parallel_knobs(std::vector<Knob>& t) {
       .pytorch("n_microbatches")
       .help("parts of a batch that follow one another through a pipeline")
       .into(t);
+}
+
+void add_uneven_knobs(std::vector<Knob>& t) {
   whole("straggler.rank", -1, -1, 1023).help("a rank whose GPU is slow; -1: none").into(t);
   number("straggler.factor", 1, 1, 100).help("so many times as long its kernels take").into(t);
   flag("uneven_batches", false)
       .help("the last rank has one batch less: the others wait for it for ever")
       .into(t);
+}
+
+}  // namespace
+
+void add_parallel_knobs(std::vector<Knob>& t) {
+  add_data_parallel_knobs(t);
+  add_fsdp_knobs(t);
+  add_tensor_knobs(t);
+  add_pipeline_knobs(t);
+  add_uneven_knobs(t);
 }
 
 }  // namespace trainscope::program

@@ -6,8 +6,8 @@
 namespace trainscope::program {
 namespace {
 
-constexpr std::size_t kContinued = 4;  // columns beyond the line's own indent
-constexpr std::size_t kLeast = 12;     // columns of a row
+constexpr std::size_t kContinued = 4;      // columns beyond the line's own indent
+constexpr std::size_t kLeastColumns = 12;  // columns of a row
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -108,14 +108,14 @@ std::size_t cut_of(std::string_view line, std::size_t columns) {
 
 WrappedLine wrapped(std::string_view line, std::size_t columns) {
   WrappedLine result;
-  columns = std::max(columns, kLeast);
+  columns = std::max(columns, kLeastColumns);
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   result.indent = std::min(own + kContinued, columns / 2);
   while (line.size() > columns) {
     const std::size_t cut = cut_of(line, columns);
     result.rows.push_back(line.substr(0, cut));
     line.remove_prefix(cut);
-    if (result.rows.size() == 1) columns = std::max(columns - result.indent, kLeast / 2);
+    if (result.rows.size() == 1) columns = std::max(columns - result.indent, kLeastColumns / 2);
   }
   result.rows.push_back(line);
   return result;

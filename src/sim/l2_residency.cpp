@@ -14,7 +14,7 @@ namespace {
 using program::Index;
 
 constexpr double kSteps = 64;
-constexpr double kMost = 5;  // times L2: of a larger footprint it serves less than a step
+constexpr double kMostOfL2 = 5;  // a footprint of more times L2 is served for less than a step
 
 std::size_t lowest_bit(std::size_t place) {
   return place & (~place + 1);
@@ -121,7 +121,7 @@ void L2Residency::gather(const program::Operation& operation) {
 // among what was touched since.
 double L2Residency::hits_of(std::size_t place, double own) const {
   const double footprint = static_cast<double>(bytes_behind(place)) + own;
-  if (footprint > kMost * static_cast<double>(gpu_.l2_bytes)) return 0;
+  if (footprint > kMostOfL2 * static_cast<double>(gpu_.l2_bytes)) return 0;
   return machine::l2_hits(gpu_, footprint);
 }
 
@@ -154,7 +154,7 @@ void L2Residency::touch(Index buffer, std::int64_t bytes) {
 // Places anew what L2 may still hold some of.
 void L2Residency::compact() {
   const std::vector<Touched> before = std::move(order_);
-  const double most = kMost * static_cast<double>(gpu_.l2_bytes);
+  const double most = kMostOfL2 * static_cast<double>(gpu_.l2_bytes);
   std::size_t first = before.size();
   for (double bytes = 0; first > 0 && bytes <= most; --first)
     bytes += static_cast<double>(before[first - 1].bytes);
