@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/runs/config_json.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -50,10 +51,6 @@ bool is_complete(const SweepPoint::Side& side) {
   return side.ending.empty() && side.refused.empty();
 }
 
-Json json_of(const program::Value& value) {
-  return std::visit([](const auto& one) { return Json(one); }, value);
-}
-
 Json json_of(const SweepPoint::Side& side) {
   Json metrics = Json::object();
   for (const analysis::MetricValue& one : side.metrics)
@@ -69,7 +66,7 @@ Json json_of(const SweepPoint::Side& side) {
 Json json_of(const Sweep& sweep, const SweepPoint& point) {
   Json values = Json::object(), runs = Json::object();
   for (std::size_t i = 0; i < sweep.axes.size(); ++i)
-    values[sweep.axes[i].knob->name] = json_of(point.values[i]);
+    values[sweep.axes[i].knob->name] = analysis::value_json<Json>(point.values[i]);
   for (const SweepPoint::Side& side : point.sides) runs[side.label] = json_of(side);
   return {{"values", std::move(values)}, {"runs", std::move(runs)}};
 }
@@ -139,7 +136,7 @@ Json config_of(const program::Config& config, const Sweep& sweep,
   Json json = Json::object();
   for (const Knob& knob : program::knobs())
     if (is_told(sides, knob) && !is_varied(sweep, knob) && is_alike(sides, knob) == alike)
-      json[knob.name] = json_of(config.value(knob.name));
+      json[knob.name] = analysis::value_json<Json>(config.value(knob.name));
   return json;
 }
 
@@ -278,7 +275,8 @@ std::string sweep_json(const Sweep& sweep, const std::vector<LabelledConfig>& si
   Json vary = Json::array(), points = Json::array();
   for (const SweepAxis& axis : sweep.axes) {
     Json values = Json::array();
-    for (const program::Value& value : axis.values) values.push_back(json_of(value));
+    for (const program::Value& value : axis.values)
+      values.push_back(analysis::value_json<Json>(value));
     vary.push_back(
         {{"knob", axis.knob->name}, {"unit", axis.knob->unit}, {"values", std::move(values)}});
   }

@@ -6,6 +6,7 @@
 #include "analysis/advice/what_if.h"
 #include "analysis/causes/critical_path.h"
 #include "analysis/causes/diagnosis.h"
+#include "analysis/runs/config_json.h"
 #include "analysis/views/operations.h"
 #include "program/idle_knobs.h"
 #include "program/knob_number.h"
@@ -37,17 +38,13 @@ bool is_imported(const analysis::Run& run) {
   return run.program == nullptr;
 }
 
-Json json_of(const program::Value& value) {
-  return std::visit([](const auto& one) { return Json(one); }, value);
-}
-
 Json config_of(const analysis::Run& run) {
   Json config = Json::object();
   if (is_imported(run)) return config;
   for (const program::Knob& knob : program::knobs()) {
     const bool always = knob.name == "machine" || knob.name == "seed";
     if (always || run.config.is_set(knob.name))
-      config[knob.name] = json_of(run.config.value(knob.name));
+      config[knob.name] = analysis::value_json<Json>(run.config.value(knob.name));
   }
   return config;
 }
@@ -57,7 +54,7 @@ Json knobs_of(const analysis::Run& run) {
   Json knobs = Json::object();
   for (const program::Knob& knob : program::knobs())
     if (run.config.is_set(knob.name) || program::idle_because(run.config, knob.name).empty())
-      knobs[knob.name] = json_of(run.config.value(knob.name));
+      knobs[knob.name] = analysis::value_json<Json>(run.config.value(knob.name));
   return knobs;
 }
 
@@ -280,7 +277,7 @@ Json range_of(const program::Knob& knob) {
 Json knob_of(const program::Knob& knob) {
   Json json = {{"name", knob.name},
                {"type", program::name_of(knob.type)},
-               {"default", json_of(knob.initial)},
+               {"default", analysis::value_json<Json>(knob.initial)},
                {"unit", knob.unit}};
   if (!knob.choices.empty()) {
     json["choices"] = knob.choices;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/views/on_roofline.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "machine/architecture.h"
@@ -78,14 +79,6 @@ struct Decades {
   }
 };
 
-// A kernel of no account does not stretch the chart; its point stands at the edge, as one that
-// hardly calculates does.
-bool is_of_account(const Side& side, const RooflineKernel& kernel) {
-  constexpr double kLeastIntensity = 0.01;
-  constexpr Nanos kShare = 500;
-  return kernel.work.intensity() >= kLeastIntensity && kShare * kernel.time >= side.time;
-}
-
 class Chart {
  public:
   Chart(const std::vector<RunView>& views, const std::vector<Side>& sides, const Speech& speech)
@@ -111,7 +104,7 @@ class Chart {
  private:
   void include(const Side& side) {
     for (const RooflineKernel* kernel : side.kernels) {
-      if (!is_of_account(side, *kernel)) continue;
+      if (!analysis::is_of_account(*kernel, side.time)) continue;
       across_.include(kernel->work.intensity());
       up_.include(kernel->achieved());
     }

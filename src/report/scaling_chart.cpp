@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "analysis/metrics/number_types.h"
 #include "analysis/views/loss_scaling.h"
 #include "base/ticks.h"
 #include "base/units.h"
@@ -36,10 +37,6 @@ struct Side {
   bool bf16 = false;
 };
 
-bool is_narrow(const program::Config& config) {
-  return config.word("autocast.dtype") != "none" || config.word("model.dtype") != "fp32";
-}
-
 // Of the step at which scaling matters most.
 std::optional<ScalingState> state_of(const trace::Trace& trace) {
   const auto step = analysis::step_that_loses_most(trace);
@@ -58,7 +55,7 @@ std::vector<Side> sides_of(const std::vector<RunView>& views) {
     Side side{run, analysis::scale_history(trace), state_of(trace),
               analysis::is_bf16(views[run].run->config)};
     const bool scaled = !side.history.empty() && (changes(side.history) || side.state);
-    const bool narrow = is_narrow(views[run].run->config) && side.state;
+    const bool narrow = analysis::trains_narrow(views[run].run->config) && side.state;
     if (scaled || narrow) sides.push_back(std::move(side));
   }
   return sides;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/runs/config_json.h"
 #include "base/files.h"
 #include "base/suggest.h"
 
@@ -19,15 +20,8 @@ constexpr int kMostOptions = 100;
 
 // ---- Out ---------------------------------------------------------------------------------------
 
-Json json_of(const program::Config& config) {
-  Json json = Json::object();
-  for (const auto& [name, value] : config.values())
-    json[name] = std::visit([](const auto& one) { return Json(one); }, value);
-  return json;
-}
-
 Json json_of(const TurnedKnobs& knobs) {
-  return {{"A", json_of(knobs.a)}, {"B", json_of(knobs.b)}};
+  return {{"A", analysis::config_json<Json>(knobs.a)}, {"B", analysis::config_json<Json>(knobs.b)}};
 }
 
 Json json_of(const StepAnswer& step) {

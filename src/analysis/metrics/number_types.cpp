@@ -2,11 +2,15 @@
 
 namespace trainscope::analysis {
 
+bool trains_narrow(const program::Config& config) {
+  return config.word("autocast.dtype") != "none" || config.word("model.dtype") != "fp32";
+}
+
 bool is_narrow(const Run& run) {
   if (!run.program) return false;
   const std::string& product = run.config.word("gemm.type");
   if (run.config.word("workload") == "gemm") return product == "fp16" || product == "bf16";
-  return run.config.word("autocast.dtype") != "none" || run.config.word("model.dtype") != "fp32";
+  return trains_narrow(run.config);
 }
 
 bool multiplies_in_tf32(const Run& run) {

@@ -5,6 +5,9 @@
 
 namespace trainscope::analysis {
 
+// Of a training: autocast's type is a 16-bit one, or the model's.
+bool trains_narrow(const program::Config& config);
+
 // Products are of 16-bit numbers. False of an imported run, whose types are not known.
 bool is_narrow(const Run& run);
 bool multiplies_in_tf32(const Run& run);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/runs/config_json.h"
 #include "analysis/runs/head_numbers.h"
 #include "analysis/runs/program_head.h"
 #include "base/error.h"
@@ -19,13 +20,6 @@ using head::word;
 using Json = nlohmann::json;
 
 // ---- Config ------------------------------------------------------------------------------------
-
-Json json_of(const program::Config& config) {
-  Json json = Json::object();
-  for (const auto& [name, value] : config.values())
-    json[name] = std::visit([](const auto& one) { return Json(one); }, value);
-  return json;
-}
 
 program::Value value_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
@@ -199,7 +193,7 @@ std::vector<RunNote> notes_of(const Json& json) {
 }
 
 Json json_of(const Run& run) {
-  Json json = {{"label", run.label}, {"config", json_of(run.config)}};
+  Json json = {{"label", run.label}, {"config", config_json<Json>(run.config)}};
   if (run.machine) json["machine"] = machine::to_json(*run.machine);
   if (run.program) json["program"] = head_of(*run.program);
   const int warmup = run.program ? 0 : run.trace->origin().warmup_steps;

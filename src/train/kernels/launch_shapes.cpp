@@ -18,9 +18,8 @@ namespace {
 using program::Operation;
 using program::Part;
 
-constexpr int kElementwise = 128;       // threads
-constexpr std::int64_t kVector = 4;     // elements of a thread, loaded at once
-constexpr std::int64_t kChunk = 65536;  // elements of a block of a foreach kernel
+constexpr int kElementwise = 128;    // threads
+constexpr std::int64_t kVector = 4;  // elements of a thread, loaded at once
 
 struct Shape {
   std::int64_t blocks = 1;
@@ -55,13 +54,9 @@ Shape rows(std::int64_t rows, std::int64_t columns, std::int64_t most) {
           static_cast<int>(std::min(most, warps * machine::kWarp))};
 }
 
-// A warp for each of a block's rows, or of longer ones all its warps for one
-// (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig).
 Shape reduction_of_rows(std::int64_t rows, std::int64_t columns) {
-  constexpr int kThreads = 512;
-  constexpr std::int64_t kWarps = kThreads / machine::kWarp, kMostOfThread = 256;
-  const bool is_shared = columns / machine::kWarp >= kMostOfThread;
-  return {is_shared ? std::max<std::int64_t>(1, rows) : blocks_of(rows, kWarps), kThreads};
+  const RowSums sums = sums_of_rows(rows, columns);
+  return {sums.blocks, sums.threads};
 }
 
 // Of the one block that sums the losses: a sixteenth of the rows, to the nearest power of two
@@ -186,7 +181,7 @@ class Shaper {
   Shape lists() const {
     constexpr int kThreads = 512;
     if (operation_.threads == kThreads) return {operation_.blocks, kThreads};
-    return {blocks_of(operation_.m, kChunk), kThreads};
+    return {blocks_of(operation_.m, kForeachChunk), kThreads};
   }
   Shape generated() const {
     constexpr std::int64_t kEach = 8, kMostThreads = 512;
@@ -227,6 +222,15 @@ std::vector<bool> launched_of(const program::Program& program) {
 }
 
 }  // namespace
+
+RowSums sums_of_rows(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kMostOfThread = 256;
+  RowSums sums;
+  const bool is_shared = columns / machine::kWarp >= kMostOfThread;
+  sums.blocks =
+      is_shared ? std::max<std::int64_t>(1, rows) : blocks_of(rows, sums.threads / machine::kWarp);
+  return sums;
+}
 
 void shape_launches(program::Program& program, const machine::Gpu& gpu) {
   const std::vector<bool> launched = launched_of(program);

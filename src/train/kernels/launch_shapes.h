@@ -31,6 +31,17 @@
 
 namespace trainscope::train {
 
+// Elements of a block of a foreach kernel.
+inline constexpr std::int64_t kForeachChunk = 65536;
+
+// The grid of a kernel that sums each row: a warp for each of a block's rows, or of longer ones all
+// its warps for one (Reduce.cuh, setReduceConfig).
+struct RowSums {
+  std::int64_t blocks = 1;
+  int threads = 512;
+};
+RowSums sums_of_rows(std::int64_t rows, std::int64_t columns);
+
 // Gives every operation that is launched its shape, where it has none yet.
 void shape_launches(program::Program& program, const machine::Gpu& gpu);
 

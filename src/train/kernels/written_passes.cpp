@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/whole.h"
-#include "machine/architecture.h"
 #include "train/kernels/kernels.h"
+#include "train/kernels/launch_shapes.h"
 
 namespace trainscope::train {
 
@@ -52,17 +51,13 @@ Index WrittenPasses::cast(const char* framework, Index from, Index to) {
   return to;
 }
 
-// As a block of 512 threads has rows (launch_shapes.cpp, reduction_of_rows).
 Index WrittenPasses::sum_rows(const PassOf& of, std::int64_t rows, Index from, Index to) {
-  constexpr int kThreads = 512;
-  constexpr std::int64_t kWarps = kThreads / machine::kWarp, kMostOfThread = 256;
   const std::int64_t elements = program_.buffers[from].elements();
   Operation sum =
       pointwise(of.kernel, of.framework, OperationKind::kReduction, elements, 1, bytes({from}, to));
-  const bool is_shared =
-      elements / std::max<std::int64_t>(1, rows) / machine::kWarp >= kMostOfThread;
-  sum.blocks = std::max<std::int64_t>(1, is_shared ? rows : ceil_div(rows, kWarps));
-  sum.threads = kThreads;
+  const RowSums shape = sums_of_rows(rows, elements / std::max<std::int64_t>(1, rows));
+  sum.blocks = shape.blocks;
+  sum.threads = shape.threads;
   return add(std::move(sum), of, {from}, to);
 }
 

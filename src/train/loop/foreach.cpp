@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "train/kernels/kernels.h"
+#include "train/kernels/launch_shapes.h"
 
 namespace trainscope::train {
 namespace {
 
-constexpr std::int64_t kChunk = 65536;  // elements of a block
 constexpr std::int64_t kMostBlocks = 320;
 constexpr std::int64_t kMostTensors[] = {110, 64, 48, 36, 30};  // by depth
 
@@ -32,10 +32,10 @@ std::vector<program::Operation> foreach_launches(const Foreach& op, program::Ele
   };
   for (const std::int64_t size : sizes) {
     ++tensors;
-    for (std::int64_t done = 0; done < size; done += kChunk) {
+    for (std::int64_t done = 0; done < size; done += kForeachChunk) {
       ++blocks;
-      elements += std::min(kChunk, size - done);
-      const bool last_chunk = done + kChunk >= size;
+      elements += std::min(kForeachChunk, size - done);
+      const bool last_chunk = done + kForeachChunk >= size;
       if (blocks == kMostBlocks || (last_chunk && tensors == kMostTensors[op.depth - 1])) {
         launch();
         if (!last_chunk) tensors = 1;  // goes on with the rest of this one

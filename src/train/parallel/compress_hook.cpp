@@ -4,14 +4,13 @@
 
 #include "base/error.h"
 #include "train/kernels/kernels.h"
+#include "train/parallel/compute_stream.h"
 
 namespace trainscope::train {
 namespace {
 
 using program::ElementType;
 using program::Index;
-
-constexpr Index kComputeStream = 0;
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "train/kernels/kernels.h"
+#include "train/parallel/compute_stream.h"
 #include "train/parallel/parallel.h"
 
 namespace trainscope::train {
@@ -17,7 +18,6 @@ namespace {
 using program::Index;
 using program::kNoIndex;
 
-constexpr Index kComputeStream = 0;
 constexpr std::int64_t kInt = 4;  // bytes: an index, or whether a parameter was used
 
 // A rank with several modules has the buckets of each.

@@ -9,6 +9,7 @@
 
 #include "program/shards.h"
 #include "train/autograd/lifetimes.h"
+#include "train/parallel/compute_stream.h"
 #include "train/parallel/parallel.h"
 
 namespace trainscope::train {
@@ -18,8 +19,6 @@ using program::ElementType;
 using program::Index;
 using program::kNoIndex;
 using program::Role;
-
-constexpr Index kComputeStream = 0;
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 #include "train/parallel/functional_collectives.h"
 
+#include "train/parallel/compute_stream.h"
+
 namespace trainscope::train {
 namespace {
 
 using program::Collective;
 using program::CollectiveKind;
 using program::Index;
-
-constexpr Index kComputeStream = 0;
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "train/parallel/compute_stream.h"
 #include "train/parallel/parallel.h"
 
 namespace trainscope::train {
@@ -14,7 +15,6 @@ namespace {
 using program::Index;
 using program::kNoIndex;
 
-constexpr Index kComputeStream = 0;
 constexpr const char* kSend = "c10d::send";
 constexpr const char* kReceive = "c10d::recv_";
 constexpr const char* kBothWays = "c10d::send, recv_";

@@ -5,6 +5,7 @@
 #include "train/autograd/lifetimes.h"
 #include "train/kernels/kernels.h"
 #include "train/model/model_flops.h"
+#include "train/parallel/compute_stream.h"
 
 namespace trainscope::train {
 namespace {
@@ -14,8 +15,6 @@ using program::kNoIndex;
 using program::MemoryKind;
 using program::Phase;
 using program::Role;
-
-constexpr Index kComputeStream = 0;
 
 double flops_of(const program::Program& program, const Plan& plan) {
   double flops = 0;

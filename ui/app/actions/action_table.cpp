@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/app/actions/conditions.h"
 #include "ui/app/actions/lesson_actions.h"
 #include "ui/app/actions/note_actions.h"
 #include "ui/app/actions/timeline_actions.h"
@@ -22,10 +23,6 @@ bool always(const Application&) {
 }
 
 // ---- The timelines -----------------------------------------------------------------------------
-
-bool has_results(const Application& app) {
-  return app.workspace().revealed() && end_of_sides(app.workspace()) > 0;
-}
 
 TimeRange whole(const Application& app) {
   return axis_range(timeline_input(app.workspace(), app.attention()));
@@ -83,10 +80,6 @@ void change_speed(Application& app) {
 
 bool has_panels(const Application& app) {
   return app.workspace().screen() != Screen::kShelf;
-}
-
-bool has_lesson(const Application& app) {
-  return app.workspace().lesson() != nullptr;
 }
 
 bool has_pair(const Application& app) {

@@ -1,14 +1,11 @@
 #include "ui/app/actions/lesson_actions.h"
 
+#include "ui/app/actions/conditions.h"
 #include "ui/app/window/application.h"
 #include "ui/app/workspace/laptop.h"
 
 namespace trainscope::ui {
 namespace {
-
-bool has_lesson(const Application& app) {
-  return app.workspace().lesson() != nullptr;
-}
 
 const LessonModel* walked_lesson(const Application& app) {
   return app.workspace().forked() ? nullptr : app.workspace().lesson();

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "ui/app/actions/conditions.h"
 #include "ui/app/window/application.h"
 
 namespace trainscope::ui {
 namespace {
-
-bool has_results(const Application& app) {
-  return app.workspace().revealed() && end_of_sides(app.workspace()) > 0;
-}
 
 const TimelineState& timeline(const Application& app) {
   return app.attention().timeline;

@@ -23,15 +23,6 @@ bool meet(ImVec2 a, ImVec2 b, ImVec2 c, ImVec2 d) {
   return side_of(a, b, c) * side_of(a, b, d) <= 0 && side_of(c, d, a) * side_of(c, d, b) <= 0;
 }
 
-// Narrows [enter, leave] to where `from + t * by` lies between two edges; false where nothing is.
-bool narrow(float from, float by, float low, float high, float& enter, float& leave) {
-  if (by == 0) return from >= low && from <= high;
-  const float one = (low - from) / by, other = (high - from) / by;
-  enter = std::max(enter, std::min(one, other));
-  leave = std::min(leave, std::max(one, other));
-  return enter <= leave;
-}
-
 // Words that have their place, and the lines that lead to them: neither strikes the other.
 class Written {
  public:
@@ -41,8 +32,8 @@ class Written {
     const ImVec2 end = end_of_lead(place);
     const Box room = widened(place.box);
     return std::ranges::none_of(all_, [&](const One& one) {
-      return overlaps(place.box, one.box) || (led && crosses(place.foot, end, one.box)) ||
-             (one.led && crosses(one.foot, one.end, room));
+      return overlaps(place.box, one.box) || (led && crosses(one.box, place.foot, end)) ||
+             (one.led && crosses(room, one.foot, one.end));
     });
   }
 
@@ -65,12 +56,6 @@ class Written {
 };
 
 }  // namespace
-
-bool crosses(ImVec2 from, ImVec2 to, const Box& box) {
-  float enter = 0, leave = 1;
-  return narrow(from.x, to.x - from.x, box.min.x, box.max.x, enter, leave) &&
-         narrow(from.y, to.y - from.y, box.min.y, box.max.y, enter, leave);
-}
 
 std::size_t LineLabels::add_line(ImVec2 from, ImVec2 to) {
   lines_.push_back({from, to});
@@ -157,9 +142,9 @@ LineLabels::Rated LineLabels::rated(std::size_t line, const Place& place) const 
   if (beyond || place.led) found += static_cast<int>(length_of_lead(place) / kFar);
   bool struck = false;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (crosses(lines_[i].from, lines_[i].to, place.box))
+    if (crosses(place.box, lines_[i].from, lines_[i].to))
       found += kStruck, struck = true;
-    else if (i != line && crosses(lines_[i].from, lines_[i].to, around))
+    else if (i != line && crosses(around, lines_[i].from, lines_[i].to))
       found += kNear;
   }
   for (const Box& point : points_)

@@ -9,8 +9,6 @@
 
 namespace trainscope::ui {
 
-bool crosses(ImVec2 from, ImVec2 to, const Box& box);
-
 class LineLabels {
  public:
   // `apart`: between words side by side. `near`: a line closer to words than that seems to be

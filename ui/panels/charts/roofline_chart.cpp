@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/views/on_roofline.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "trace/short_name.h"
@@ -97,23 +98,14 @@ class Painter {
            units_of(*first.roofline) == units_of(*one.roofline);
   }
 
-  // Kernels that hardly calculate stand at the left edge, with an arrow: each decade down to them
-  // would be taken from those that do.
-  static constexpr double kLeastIntensity = 0.01;
-  static bool is_on_axis(const RooflineKernel& kernel) {
-    return kernel.has_point() && kernel.work.intensity() >= kLeastIntensity;
-  }
-
   void find_ranges() {
     x_ = {1e9, -1e9};
     y_ = {1e9, -1e9};
-    // A kernel of no account does not stretch the chart; its point stands at the edge.
-    constexpr Nanos kOfAccount = 500;
     double least_ridge = 1e9;
     for (const RooflineSide& one : sides_) {
       const Nanos all = all_[one.side];
       for (const RooflineKernel& kernel : one.roofline->kernels)
-        if (is_on_axis(kernel) && kOfAccount * kernel.time >= all)
+        if (analysis::is_of_account(kernel, all))
           x_.include(kernel.work.intensity()), y_.include(kernel.achieved());
       if (!one.gpu) continue;
       for (const Math math : units_of(*one.roofline)) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/metrics/number_types.h"
 #include "analysis/views/memory_history.h"
 
 namespace trainscope::ui {
@@ -58,9 +59,7 @@ bool has_scaling_data(const SideModel& side, const trace::Trace* trace) {
   if (!trace || trace->steps().empty()) return false;
   const trace::TrainingStep& first = trace->steps()[0];
   if (std::isfinite(first.used_scale)) return true;
-  const bool narrow =
-      side.config.word("autocast.dtype") != "none" || side.config.word("model.dtype") != "fp32";
-  return narrow && first.has_gradients;
+  return analysis::trains_narrow(side.config) && first.has_gradients;
 }
 
 bool has_loss(const Workspace& workspace) {
