@@ -1,11 +1,16 @@
 #include "ui/app/actions/action_list.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainscope::ui {
 
-const std::vector<ActionInfo>& actions() {
-  static const std::vector<ActionInfo> list = {
+namespace {
+
+using Actions = std::vector<ActionInfo>;
+
+Actions of_lessons() {
+  return {
       {"lesson.predict", "Commit the answer", "Ctrl+Enter",
        "Fix your prediction, answer or, where a span is asked for, the selected one."},
       {"lesson.option_1", "First option", "1",
@@ -42,6 +47,11 @@ const std::vector<ActionInfo>& actions() {
       {"lesson.restart", "Start the lesson again", "",
        "Go to its first step; answers are taken anew."},
       {"lesson.shelf", "All lessons", "Ctrl+L", "Show the shelf of lessons."},
+  };
+}
+
+Actions of_timelines() {
+  return {
       {"view.fit", "Fit the timelines", "F", "Show the whole of both runs."},
       {"view.zoom_in", "Zoom in", "+",
        "Show half the time range; over the timelines also W and the wheel."},
@@ -94,6 +104,11 @@ const std::vector<ActionInfo>& actions() {
       {"play.speed", "Change the speed", "", "The visible range in 5, 20 or 60 seconds."},
       {"play.align", "Align by time or by step", "Shift+A",
        "Let B stand at the same time as A, or as far in the same step."},
+  };
+}
+
+Actions of_runs() {
+  return {
       {"run.cancel", "Cancel the run", "Ctrl+.", "Stop what is running; nothing of it is kept."},
       {"run.measure", "Measure on this GPU", "Shift+R",
        "Carry both sides out on the GPU of this machine, with the knobs as they are."},
@@ -125,6 +140,11 @@ const std::vector<ActionInfo>& actions() {
       {"file.save_picture", "Save a picture", "Ctrl+S", "Write the window as a PNG file."},
       {"file.export", "Export", "Ctrl+Shift+E",
        "Write a report, a handout, the traces, the metrics, the runs or a picture to a file."},
+  };
+}
+
+Actions of_panels() {
+  return {
       {"layout.reset", "Reset the layout", "Ctrl+Shift+L", "Put every panel back in its place."},
       {"layout.next_panel", "Go to the next panel", "Ctrl+Tab",
        "The keys go there; in a panel Tab and Shift+Tab go on and back, arrows to what is beside, "
@@ -169,6 +189,11 @@ const std::vector<ActionInfo>& actions() {
       {"layout.sweep", "Show sweep", "", "Show a metric over the values of a knob, or of two."},
       {"view.memory_lanes", "Memory on the timelines", "",
        "Show or hide the lanes that count device memory."},
+  };
+}
+
+Actions of_the_window() {
+  return {
       {"theme.toggle", "Dark or light", "Ctrl+T", "Switch between the dark and the light theme."},
       {"theme.dark", "Theme: dark", "", "Light text on a dark ground."},
       {"theme.light", "Theme: light", "", "Dark text on a light ground."},
@@ -184,6 +209,17 @@ const std::vector<ActionInfo>& actions() {
       {"help.show", "Keys and actions", "F1", "List every action with its key."},
       {"app.quit", "Quit", "Ctrl+Q", "Close the window."},
   };
+}
+
+}  // namespace
+
+const std::vector<ActionInfo>& actions() {
+  static const Actions list = [] {
+    Actions all;
+    for (Actions (*part)() : {of_lessons, of_timelines, of_runs, of_panels, of_the_window})
+      for (ActionInfo& action : part()) all.push_back(std::move(action));
+    return all;
+  }();
   return list;
 }
 
