@@ -7,6 +7,7 @@
 
 #include "base/demangled.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace trainscope::cuda {
 namespace {
@@ -114,7 +115,6 @@ std::unordered_map<std::size_t, CallId> ActivityDecoder::calls_by_graph() const 
 }
 
 Activities ActivityDecoder::take(Nanos earliest, Nanos latest) {
-  constexpr Nanos kSecond = 1'000'000'000;
   const auto is_of_this_clock = [&](const Activity& one) {
     return one.start >= earliest - kSecond && one.end - kSecond <= latest;
   };

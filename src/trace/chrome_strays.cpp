@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "trace/chrome_assemble.h"
+#include "trace/hour.h"
 
 namespace trainscope::trace::chrome {
 namespace {
 
-constexpr Nanos kHour = 3'600'000'000'000;
 constexpr std::size_t kFew = 100;  // at most one time of so many may be a stray
 constexpr double kFarther = 10;    // than all that is kept takes
 

@@ -6,6 +6,7 @@
 
 #include "base/median.h"
 #include "base/units.h"
+#include "trace/hour.h"
 #include "trace/same_collectives.h"
 
 namespace trainscope::trace {
@@ -16,7 +17,6 @@ constexpr Nanos kFar = Nanos{1} << 60;  // a file may claim any time
 // How much later a trace's time 0 is set than the first's, as their recorders' clocks have it;
 // nothing: they do not say.
 std::optional<Nanos> by_recorders(const Trace& first, const Trace& other) {
-  constexpr Nanos kHour = Nanos{3600} * 1'000'000'000;
   const Nanos a = first.origin().clock_start, b = other.origin().clock_start;
   Nanos apart = 0;
   if (a == 0 || b == 0 || __builtin_sub_overflow(a, b, &apart)) return std::nullopt;

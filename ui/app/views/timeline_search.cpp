@@ -1,5 +1,6 @@
 #include "ui/app/views/timeline_search.h"
 
+#include "base/time_ends.h"
 #include "base/units.h"
 
 namespace trainscope::ui {
@@ -13,8 +14,6 @@ struct Found {
     return a.time != b.time ? a.time < b.time : a.span.side < b.span.side;
   }
 };
-
-constexpr Nanos kBeforeAll = INT64_MIN / 2, kAfterAll = INT64_MAX / 2;
 
 bool is_ready(const TimelineInput& input, std::size_t side) {
   return side < input.sides.size() && input.sides[side].trace && input.sides[side].index;
@@ -95,7 +94,7 @@ std::optional<SpanRef> next_match(const TimelineSearch& search, const TimelineIn
     if (is_ready(input, i)) from[i] = place_on(i, input, state, forward);
   auto found = nearest(search, input, from, forward);
   if (!found) {
-    from.fill({forward ? kBeforeAll : kAfterAll, 0, 0, 0});
+    from.fill({forward ? kBeforeAll : kEndless, 0, 0, 0});
     found = nearest(search, input, from, forward);
   }
   return found ? std::optional(found->span) : std::nullopt;
