@@ -47,7 +47,6 @@ class ChainBuilder {
 
  private:
   struct Elsewhere;
-  struct StepOf;
 
   bool is_whole(const Operand& operand) const;
   bool is_written(program::Index buffer);
