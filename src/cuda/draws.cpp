@@ -11,7 +11,7 @@ using program::Index;
 Draws::Draws(const program::Program& program)
     : program_(program),
       places_(program.buffers.size()),
-      drawn_(static_cast<std::size_t>(sim::gpus_of(program))),
+      drawn_(static_cast<std::size_t>(sim::gpus_to_the_last(program))),
       graphs_(program.graphs.size()),
       bases_(program.graphs.size()) {}
 

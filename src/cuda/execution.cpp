@@ -54,11 +54,10 @@ int ranks_of(const program::Program& program) {
 
 }  // namespace
 
-int gpus_used(const program::Program& program) {
-  std::set<int> gpus{0};
-  if (!program.streams.empty()) gpus.clear();
+int gpus_with_streams(const program::Program& program) {
+  std::set<int> gpus;
   for (const program::Stream& stream : program.streams) gpus.insert(stream.device);
-  return static_cast<int>(gpus.size());
+  return std::max(1, static_cast<int>(gpus.size()));
 }
 
 namespace {
@@ -92,7 +91,7 @@ std::string refusal_of(const program::Program& program, const DeviceCalls& devic
     if (one.simulated + device.ranks_elsewhere() < one.ranks)
       throw Error(Fault::kInternal,
                   "one rank of the " + one.name + " stands for all, and a device carries out each");
-  const bool shares = gpus_used(program) > device.gpus();
+  const bool shares = gpus_with_streams(program) > device.gpus();
   if (shares && std::any_of(program.streams.begin(), program.streams.end(), [](const auto& one) {
         return one.kind == program::StreamKind::kBlocking;
       }))

@@ -37,8 +37,9 @@ struct Failure {
   bool out_of_memory = false;  // the device's; it can be used on
 };
 
-// The GPUs that a program has streams on.
-int gpus_used(const program::Program& program);
+// How many GPUs a program has streams on, of whatever numbers; at least 1. One process of several
+// has those of its own rank.
+int gpus_with_streams(const program::Program& program);
 
 class Execution {
  public:
@@ -81,7 +82,7 @@ class Execution {
 
   // Whether some of the program's GPUs are on one real GPU. Its default stream is then none of
   // theirs: each has a stream of its own in its place, that waits for no other by itself.
-  bool shares_gpus() const { return gpus_used(program_) > device_.gpus(); }
+  bool shares_gpus() const { return gpus_with_streams(program_) > device_.gpus(); }
   void set_up();
   void make_rooms();
   void make_states();

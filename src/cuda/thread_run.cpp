@@ -377,14 +377,14 @@ void ThreadRun::synchronise(const Command& command) {
   });
   log_.spans.back().waits = true;
   log_.spans.back().drains =
-      stream != program::kNoIndex || (device && sim::gpus_of(run_.program_) == 1);
+      stream != program::kNoIndex || (device && sim::gpus_to_the_last(run_.program_) == 1);
   log_.spans.back().stream = stream;
 }
 
 // Of several GPUs the thread's own, streams of the others go on.
 void ThreadRun::synchronise_gpu() {
   const std::vector<program::Stream>& streams = run_.program_.streams;
-  if (sim::gpus_of(run_.program_) == 1) return device_.synchronise();
+  if (sim::gpus_to_the_last(run_.program_) == 1) return device_.synchronise();
   for (Index i = 0; i < streams.size(); ++i)
     if (streams[i].device == run_.program_.threads[thread_].device)
       device_.synchronise_stream(handle(i));

@@ -276,7 +276,7 @@ void TraceWriter::write_engine(const Activity& activity, const Known& known,
 // ---- the rest -----------------------------------------------------------------------------------
 
 void TraceWriter::write_memory(const std::vector<MemoryChange>& changes) {
-  const auto gpus = static_cast<std::size_t>(sim::gpus_of(program_));
+  const auto gpus = static_cast<std::size_t>(sim::gpus_to_the_last(program_));
   std::vector<std::int64_t> all(gpus);
   std::vector<std::array<std::int64_t, program::kRoles>> roles(gpus);
   for (const MemoryChange& change : changes) {

@@ -26,7 +26,7 @@ Device::Device(const program::Program& program, const machine::Machine& machine,
   ops_.reserve(commands);  // seldom more; memory that is not used is not touched
   expect_to_fill(ops_.data(), commands * sizeof(Op));
   const auto known = std::make_shared<LoneRuns>();
-  for (int gpu = 0, gpus = gpus_of(program); gpu < gpus; ++gpu) {
+  for (int gpu = 0, gpus = gpus_to_the_last(program); gpu < gpus; ++gpu) {
     rates_.emplace_back(1.0);  // copies within the device: ns of work at the full rate
     rates_.emplace_back(machine.pcie.both_bytes_per_s * kPerNs);
     rates_.emplace_back(peer_port_rate(machine) * kPerNs);

@@ -50,7 +50,7 @@ class Device {
   Device(const program::Program& program, const machine::Machine& machine, bool expanded,
          EventQueue& events, Recorder& recorder);
 
-  // Those that the program has streams on.
+  // Up to the last that the program has a stream or a buffer on (gpus_to_the_last).
   int gpus() const { return static_cast<int>(sms_.size()); }
 
   OpId enqueue_kernel(Nanos now, const Enqueued& tags, const program::Operation& operation,

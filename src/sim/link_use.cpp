@@ -31,7 +31,7 @@ LinkUse::LinkUse(const program::Program& program, const machine::Machine& machin
                         : std::max(machine.pcie.h2d_bytes_per_s, machine.pcie.d2h_bytes_per_s)) *
                    kPerNs),
       node_carries_(machine.network.bytes_per_s * kPerNs),
-      gpus_(static_cast<std::size_t>(gpus_of(program))),
+      gpus_(static_cast<std::size_t>(gpus_to_the_last(program))),
       nodes_(static_cast<std::size_t>(machine.nodes)) {}
 
 void LinkUse::begin(Nanos now, int gpu, const program::Communicator& group,

@@ -58,7 +58,7 @@ void note_copy(const program::Program& program, const program::Copy& copy, Uses&
 
 Uses uses_of(const program::Program& program) {
   Uses uses;
-  uses.copies.resize(static_cast<std::size_t>(gpus_of(program)));
+  uses.copies.resize(static_cast<std::size_t>(gpus_to_the_last(program)));
   uses.streams.resize(program.streams.size());
   for (const program::Thread& thread : program.threads)
     for (const program::Command& command : thread.commands) {
@@ -75,7 +75,7 @@ Uses uses_of(const program::Program& program) {
 
 // Of each GPU.
 std::vector<int> ranks_of(const program::Program& program) {
-  std::vector<int> ranks(static_cast<std::size_t>(gpus_of(program)));
+  std::vector<int> ranks(static_cast<std::size_t>(gpus_to_the_last(program)));
   for (const program::Stream& stream : program.streams)
     ranks[static_cast<std::size_t>(stream.device)] = stream.rank;
   return ranks;
@@ -83,7 +83,8 @@ std::vector<int> ranks_of(const program::Program& program) {
 
 // The roles that buffers of each GPU have.
 std::vector<std::array<bool, program::kRoles>> roles_of(const program::Program& program) {
-  std::vector<std::array<bool, program::kRoles>> roles(static_cast<std::size_t>(gpus_of(program)));
+  std::vector<std::array<bool, program::kRoles>> roles(
+      static_cast<std::size_t>(gpus_to_the_last(program)));
   for (const program::Buffer& buffer : program.buffers)
     if (buffer.kind == MemoryKind::kDevice)
       roles[static_cast<std::size_t>(buffer.device)][static_cast<std::size_t>(buffer.role)] = true;
@@ -136,7 +137,7 @@ std::string operation_name(const program::Collective& collective) {
 
 }  // namespace
 
-int gpus_of(const program::Program& program) {
+int gpus_to_the_last(const program::Program& program) {
   int gpus = 1;
   for (const program::Stream& stream : program.streams) gpus = std::max(gpus, stream.device + 1);
   for (const program::Buffer& buffer : program.buffers) gpus = std::max(gpus, buffer.device + 1);

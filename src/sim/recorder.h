@@ -19,8 +19,9 @@ namespace trainscope::sim {
 
 enum class Direction : std::uint8_t { kH2D, kD2H, kD2D };
 
-// GPUs that a program has streams or memory on, those before the last included.
-int gpus_of(const program::Program& program);
+// How many GPUs are numbered up to the last that the program has a stream or a buffer on, those
+// included that it has nothing on; at least 1. What is kept by GPU has so many places.
+int gpus_to_the_last(const program::Program& program);
 Direction direction_of(const program::Copy& copy, const program::Program& program);
 bool is_between_gpus(const program::Copy& copy, const program::Program& program);
 trace::Memory memory_of(program::MemoryKind kind);

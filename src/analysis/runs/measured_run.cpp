@@ -89,7 +89,7 @@ class Watching {
 }  // namespace
 
 std::string sharing_note(const program::Program& program, cuda::DeviceCalls& device) {
-  const int wanted = cuda::gpus_used(program), there = device.gpus();
+  const int wanted = cuda::gpus_with_streams(program), there = device.gpus();
   std::string note;
   if (wanted > there) {
     const std::string name = device.facts().name;
@@ -242,7 +242,7 @@ Run measured_run(std::string label, const program::Config& config, cuda::DeviceC
   run.machine = made.machine;
   run.program = made.program;
   trace::Origin origin = measured_origin(facts);
-  if (const int wanted = cuda::gpus_used(*run.program); wanted > device.gpus())
+  if (const int wanted = cuda::gpus_with_streams(*run.program); wanted > device.gpus())
     origin.subject += fmt::format(" as {}{}", wanted, kVirtual);
   if (const std::string note = sharing_note(*run.program, device); !note.empty())
     origin.detail += ", " + note;
