@@ -1,27 +1,12 @@
 #include "cuda/thread_run.h"
 
 #include <cstring>
-#include <type_traits>
 
 #include "cuda/contents.h"
 
 namespace trainscope::cuda {
 
 using program::Index;
-
-namespace {
-
-// Nothing is there to do for what costs a framework or a loader time, or looks at memory; what
-// replays a trace or computes on the CPU is refused before (refusal_of).
-template <typename Action>
-constexpr bool kOnlySimulated =
-    std::is_same_v<Action, program::StartWorker> ||
-    std::is_same_v<Action, program::FrameworkCall> || std::is_same_v<Action, program::DiskRead> ||
-    std::is_same_v<Action, program::HostRead> || std::is_same_v<Action, program::HostWrite> ||
-    std::is_same_v<Action, program::Compute> || std::is_same_v<Action, program::Elapse> ||
-    std::is_same_v<Action, program::BeginRecorded> || std::is_same_v<Action, program::RecordedCall>;
-
-}  // namespace
 
 // A stream that is left capturing would have every later wait for the device fail.
 ThreadRun::~ThreadRun() {
@@ -46,84 +31,6 @@ void ThreadRun::carry_out() {
     run(command);
     ++run_.commands_done_;
   }
-}
-
-void ThreadRun::run(const Command& command) {
-  using namespace program;
-  const auto carry = [&](const auto& action) {
-    using Type = std::decay_t<decltype(action)>;
-    if constexpr (std::is_same_v<Type, HostWork>) {
-      if (!action.is_framework) operator_on_host(command, action.duration, action.needs_core);
-    } else if constexpr (std::is_same_v<Type, HostCopy>) {
-      host_copy(command);
-    } else if constexpr (std::is_same_v<Type, HostAlloc>) {
-      host_alloc(command, action.bytes);
-    } else if constexpr (std::is_same_v<Type, LoadBatch>) {
-      load(action);
-    } else if constexpr (std::is_same_v<Type, Branch>) {
-      branch(action);
-    } else if constexpr (std::is_same_v<Type, LogStep>) {
-      run_.steps_->end_step(action.step, handle(action.stream),
-                            hidden_call(action.stream, command.line));
-    } else if constexpr (std::is_same_v<Type, LogEvaluation>) {
-      run_.steps_->note_evaluation(action.step, handle(action.stream),
-                                   hidden_call(action.stream, command.line));
-    } else if constexpr (std::is_same_v<Type, Acquire>) {
-      acquire(command, action.lock);
-    } else if constexpr (std::is_same_v<Type, Release>) {
-      run_.waits_.release(action.lock);
-    } else if constexpr (std::is_same_v<Type, Alloc>) {
-      allocate(command, action);
-    } else if constexpr (std::is_same_v<Type, Free>) {
-      run_.buffers_->free(action.buffer);
-    } else if constexpr (std::is_same_v<Type, EmptyCache>) {
-      empty_cache(command);
-    } else if constexpr (std::is_same_v<Type, RecordStream>) {
-      run_.buffers_->record_stream(action);
-    } else if constexpr (std::is_same_v<Type, View>) {
-      run_.buffers_->view(action);
-    } else if constexpr (std::is_same_v<Type, Launch>) {
-      launch(command);
-    } else if constexpr (std::is_same_v<Type, Collective>) {
-      collective(command, action);
-    } else if constexpr (std::is_same_v<Type, Copy>) {
-      copy(command, action);
-    } else if constexpr (std::is_same_v<Type, ReadScalar>) {
-      copy(command, action.copy);
-      synchronise(command);
-    } else if constexpr (std::is_same_v<Type, BeginCapture>) {
-      capture(action);
-    } else if constexpr (std::is_same_v<Type, EndCapture>) {
-      end_capture(action);
-    } else if constexpr (std::is_same_v<Type, GraphInstantiate>) {
-      timed(command, "cudaGraphInstantiate",
-            [&] { device_.instantiate(run_.graphs_[action.graph].handle); });
-    } else if constexpr (std::is_same_v<Type, GraphLaunch>) {
-      launch_graph(command);
-    } else if constexpr (std::is_same_v<Type, RecordEvent>) {
-      timed(command, "cudaEventRecord",
-            [&] { device_.record(run_.events_[action.event], handle(action.stream)); });
-    } else if constexpr (std::is_same_v<Type, StreamWait>) {
-      timed(command, "cudaStreamWaitEvent",
-            [&] { device_.wait(handle(action.stream), run_.events_[action.event]); });
-    } else if constexpr (std::is_same_v<Type, StreamSync> || std::is_same_v<Type, DeviceSync> ||
-                         std::is_same_v<Type, EventSync>) {
-      synchronise(command);
-    } else if constexpr (std::is_same_v<Type, Push>) {
-      run_.waits_.push(action.queue, action.item == Push::kFromPop ? item_ : action.item);
-    } else if constexpr (std::is_same_v<Type, Pop>) {
-      take(command, action.queue, std::nullopt);
-    } else if constexpr (std::is_same_v<Type, Take>) {
-      take(command, action.queue, action.item);
-    } else if constexpr (std::is_same_v<Type, BeginMark>) {
-      begin_mark(command);
-    } else if constexpr (std::is_same_v<Type, EndMark>) {
-      end_mark();
-    } else {
-      static_assert(kOnlySimulated<Type>);
-    }
-  };
-  std::visit(carry, command.action);
 }
 
 // ---- the host -----------------------------------------------------------------------------------

@@ -20,7 +20,9 @@ class ThreadRun {
  private:
   using Command = program::Command;
 
+  // thread_commands.cpp: by a function below, of thread_run.cpp.
   void run(const Command& command);
+  struct Dispatch;
   void operator_on_host(const Command& command, Nanos duration, bool on_core);
   void host_copy(const Command& command);
   void host_alloc(const Command& command, std::int64_t bytes);

@@ -1,7 +1,5 @@
 #include "sim/host.h"
 
-#include <type_traits>
-
 #include "sim/deadlock.h"
 #include "sim/kernel_model.h"
 
@@ -89,93 +87,6 @@ void Host::on_thread(Nanos now, std::uint32_t thread) {
   }
   ++state.next;
   --running_;
-}
-
-bool Host::run(Nanos now, std::uint32_t thread, const program::Command& command) {
-  using namespace program;
-  const auto carry_out = [&](const auto& action) -> bool {
-    using Type = std::decay_t<decltype(action)>;
-    if constexpr (std::is_same_v<Type, HostWork>) {
-      return work(now, thread, command, action.duration);
-    } else if constexpr (std::is_same_v<Type, StartWorker>) {
-      return start_worker(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, FrameworkCall>) {
-      return framework_call(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, HostCopy>) {
-      return host_copy(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, HostAlloc>) {
-      return host_alloc(now, thread, command, action.bytes);
-    } else if constexpr (std::is_same_v<Type, DiskRead>) {
-      return disk_read(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, HostRead> || std::is_same_v<Type, HostWrite>) {
-      touch(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, LoadBatch>) {
-      if (numbers_) numbers_->load(action);
-    } else if constexpr (std::is_same_v<Type, Branch>) {
-      branch(thread, action);
-    } else if constexpr (std::is_same_v<Type, View>) {
-      if (numbers_) numbers_->view(action);
-    } else if constexpr (std::is_same_v<Type, LogStep>) {
-      log_step(now, thread, command);
-      return !stopped_;
-    } else if constexpr (std::is_same_v<Type, LogEvaluation>) {
-      log_evaluation(now, action);
-    } else if constexpr (std::is_same_v<Type, Acquire>) {
-      return acquire(now, thread, command, action.lock);
-    } else if constexpr (std::is_same_v<Type, Release>) {
-      release(now, thread, action.lock);
-    } else if constexpr (std::is_same_v<Type, Alloc>) {
-      return allocate(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, Free>) {
-      return free(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, EmptyCache>) {
-      return empty_cache(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, RecordStream>) {
-      device_memory_.record_stream(action);
-    } else if constexpr (std::is_same_v<Type, Compute>) {
-      return calculate(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, Launch>) {
-      return launch(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, Copy>) {
-      return copy(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, ReadScalar>) {
-      return read_scalar(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, BeginCapture>) {
-      begin_capture(thread, action);
-    } else if constexpr (std::is_same_v<Type, EndCapture>) {
-      graphs_[action.graph].captured_by = kNoThread;
-    } else if constexpr (std::is_same_v<Type, GraphInstantiate>) {
-      return instantiate_graph(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, GraphLaunch>) {
-      return launch_graph(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, Collective>) {
-      return collective(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, RecordEvent> || std::is_same_v<Type, StreamWait>) {
-      return event_call(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, Push>) {
-      return push(now, thread, action);
-    } else if constexpr (std::is_same_v<Type, Pop>) {
-      return take(now, thread, command, action.queue, std::nullopt);
-    } else if constexpr (std::is_same_v<Type, Take>) {
-      return take(now, thread, command, action.queue, action.item);
-    } else if constexpr (std::is_same_v<Type, BeginMark>) {
-      begin_mark(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, EndMark>) {
-      end_mark(now, thread);
-    } else if constexpr (std::is_same_v<Type, Elapse>) {
-      return elapse(now, thread, action.duration);
-    } else if constexpr (std::is_same_v<Type, BeginRecorded>) {
-      begin_recorded(now, thread, command);
-    } else if constexpr (std::is_same_v<Type, RecordedCall>) {
-      return recorded_call(now, thread, command);
-    } else {
-      static_assert(std::is_same_v<Type, StreamSync> || std::is_same_v<Type, DeviceSync> ||
-                    std::is_same_v<Type, EventSync>);
-      return synchronise(now, thread, command);
-    }
-    return true;
-  };
-  return std::visit(carry_out, command.action);
 }
 
 void Host::on_rate(Nanos now, std::uint32_t rate, std::uint64_t version) {

@@ -75,6 +75,7 @@ class Host {
   // One function a command; each returns true when the command is done and false when the thread
   // has to wait (its wake-up is arranged).
   bool run(Nanos now, std::uint32_t thread, const program::Command& command);
+  struct Dispatch;  // host_commands.cpp
 
   // host_work.cpp
   bool work(Nanos now, std::uint32_t thread, const program::Command& command, Nanos duration);
