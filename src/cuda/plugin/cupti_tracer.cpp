@@ -54,7 +54,7 @@ struct CuptiTracer::Functions {
 };
 
 // Buffers that CUPTI has filled, until someone reads them. CUPTI's callbacks get no pointer, so
-// this is the one thing of the plug-in that stands outside objects.
+// they are the process's; README.md of src/cuda says what else is.
 struct CuptiTracer::Buffers {
   static constexpr std::size_t kBytes = std::size_t{4} << 20;  // CUPTI advises 1 to 10 MB
   static constexpr std::size_t kAligned = 8;
