@@ -52,8 +52,6 @@ SmRun run_alone(const BlockCost& cost, std::int64_t blocks, const SmLimits& limi
   run.use.busy = (run.waves - 1) * full.use.busy + last.use.busy;
   run.use.warps = (run.waves - 1) * full.use.warps + last.use.warps;
   run.tail_idle = share(last.length * limits.count - last.use.busy, run.duration * limits.count);
-  run.sm_utilization = share(run.use.busy, run.duration * limits.count);
-  run.achieved_occupancy = share(run.use.warps, run.use.busy * limits.warps);
   return run;
 }
 

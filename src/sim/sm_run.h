@@ -43,9 +43,7 @@ struct SmRun {
   Nanos duration = 0;         // of all waves
   Nanos kernel = 0;           // of the kernel: as long, but no less than its shortest time
   SmUse use;
-  double tail_idle = 0;           // SM time without a block in the last wave, of all SM time
-  double sm_utilization = 0;      // SM time with a block, of all SM time
-  double achieved_occupancy = 0;  // warps on SMs with a block, of those that they could hold
+  double tail_idle = 0;  // SM time without a block in the last wave, of all SM time
 
   Wave wave(std::int64_t index) const;     // 0 .. waves-1
   BlockBar bar(std::int64_t block) const;  // 0 .. blocks-1
