@@ -5,6 +5,7 @@
 #include "analysis/runs/level.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/named.h"
 #include "base/text.h"
 #include "cli/sides.h"
 
@@ -44,8 +45,7 @@ RunPointer run_of_named(const std::string& word, const std::string& label,
   try {
     return std::make_shared<const analysis::Run>(analysis::run_config(label, config));
   } catch (const InputError& error) {
-    const std::string sentence = error.what();
-    throw InputError(sentence.starts_with(word) ? sentence : word + ": " + sentence);
+    throw InputError(named(word, error.what()));
   }
 }
 

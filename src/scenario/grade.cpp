@@ -5,6 +5,7 @@
 
 #include "analysis/runs/run.h"
 #include "base/files.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "scenario/extreme.h"
@@ -295,9 +296,7 @@ Grade Grader::grade(const Answers& answers) const try {
   }
   return grade;
 } catch (const InputError& error) {
-  const std::string sentence = error.what();
-  if (answers.file.empty() || sentence.starts_with(answers.file)) throw;
-  throw InputError(answers.file + ": " + sentence);
+  throw InputError(named(answers.file, error.what()));
 }
 
 AnswersFiles answers_files(const std::vector<std::string>& paths) {

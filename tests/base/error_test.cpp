@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/named.h"
+
 using namespace trainscope;
 
 TEST_CASE("an error is one line, whatever the text of others in it") {
@@ -17,4 +19,11 @@ TEST_CASE("an error keeps the beginning and the end of a text that is far too lo
   CHECK(sentence.size() < 2100);
   CHECK_THAT(sentence, Catch::StartsWith("begin ü") && Catch::EndsWith("ü end"));
   CHECK_THAT(sentence, Catch::Contains("ü … ü"));
+}
+
+TEST_CASE("a sentence has the name of what it is about in front, once") {
+  CHECK(named("t", "the batch is empty") == "t: the batch is empty");
+  CHECK(named("t", "t: the batch is empty") == "t: the batch is empty");
+  CHECK(named("t", "t:3:8: the batch is empty") == "t:3:8: the batch is empty");
+  CHECK(named("", "the batch is empty") == "the batch is empty");
 }
