@@ -1,4 +1,4 @@
-// The middle of some times.
+// The middle of some times, in nanoseconds.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace trainscope {
 
-// Of an even number of them the later of the two in the middle; 0 of none. In their unit.
+// Of an even number of them the later of the two in the middle; 0 of none.
 inline Nanos median(std::vector<Nanos> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

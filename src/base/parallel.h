@@ -24,7 +24,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
 void in_order(std::size_t count, std::size_t most, const std::function<void(std::size_t)>& work,
               const std::function<void(std::size_t)>& tell);
 
-// Elements of a trace, from which on it is.
+// Work on so many elements of a trace (spans, say) or more is worth starting threads.
 inline constexpr std::size_t kWorthThreads = 200'000;
 
 }  // namespace trainscope
