@@ -196,7 +196,8 @@ std::string closeness(const analysis::Run& a, const analysis::Run& b, const Spee
   const bool by_time = less_is_faster(a, b);
   const auto larger = larger_first(a, b, by_time ? "time.step" : throughput_of(a, b));
   if (!larger) return "";
-  return analysis::closer_than_errors(a, b, larger->of_first / larger->of_second, speech);
+  return analysis::closer_than_errors(a, b, larger->of_first / larger->of_second,
+                                      analysis::load_published_errors(), speech);
 }
 
 }  // namespace trainscope::report

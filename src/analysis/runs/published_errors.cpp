@@ -36,11 +36,6 @@ PublishedErrors errors_of(const toml::table& one, const std::string& file) {
   return {*strategy, *rows, *least, *most};
 }
 
-const std::vector<PublishedErrors>& all_errors() {
-  static const std::vector<PublishedErrors> all = load_published_errors();
-  return all;
-}
-
 }  // namespace
 
 double PublishedErrors::largest() const {
@@ -66,13 +61,14 @@ std::vector<PublishedErrors> load_published_errors(const std::filesystem::path& 
   return all;
 }
 
-std::string closer_than_errors(const Run& a, const Run& b, double longer, const Speech& speech) {
+std::string closer_than_errors(const Run& a, const Run& b, double longer,
+                               const std::vector<PublishedErrors>& errors, const Speech& speech) {
   if (!is_simulated_training(a) || !is_simulated_training(b)) return "";
   const std::string &of_a = a.config.word("parallel.strategy"),
                     &of_b = b.config.word("parallel.strategy");
   if (of_a == of_b) return "";  // what is off of one is off of the other, too
   const PublishedErrors* largest = nullptr;
-  for (const PublishedErrors& one : all_errors())
+  for (const PublishedErrors& one : errors)
     if ((one.strategy == of_a || one.strategy == of_b) &&
         (!largest || one.largest() > largest->largest()))
       largest = &one;

@@ -31,6 +31,7 @@ std::vector<PublishedErrors> load_published_errors(const std::filesystem::path& 
 // to +22 % of the speed in 6 published rows", where one takes longer by a share that is less than
 // that error of either. Else empty, and of runs that are not simulated. `longer`: how many times as
 // long the slower one takes.
-std::string closer_than_errors(const Run& a, const Run& b, double longer, const Speech& speech);
+std::string closer_than_errors(const Run& a, const Run& b, double longer,
+                               const std::vector<PublishedErrors>& errors, const Speech& speech);
 
 }  // namespace trainscope::analysis
