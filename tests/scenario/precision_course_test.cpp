@@ -154,3 +154,29 @@ TEST_CASE(
   const Run adam = run_side(lesson, "A", kMachine, {"optimizer.name=adam"});
   CHECK(value(adam, "update.lost") < 0.5);
 }
+
+TEST_CASE("NaN: a smaller batch leaves it, BF16 takes the overflow, and a lower rate the cause") {
+  const Lesson lesson = scenario::find_lesson("loss-is-nan");
+  const auto reached = [&](const char* step, const Pair& pair, const Run& a) {
+    return test::reached(test::step_of(lesson, step), a, pair.b);
+  };
+  for (const std::string& seed : seeds_of(lesson)) {
+    INFO(seed);
+    const Pair pair = run_on(lesson, kMachine, {seed});
+    for (const Run* run : {&pair.a, &pair.b}) {
+      CHECK(std::isfinite(value(*run, "loss.first")));
+      CHECK(!std::isfinite(value(*run, "loss.final")));
+      CHECK(value(*run, "scaler.skipped_steps") == 39);
+      CHECK(value(*run, "scaler.scale") == std::ldexp(65536.0, -39));
+    }
+    const Run bf16 = run_side(lesson, "A", kMachine, {seed, "precision=bf16"});
+    CHECK(std::isfinite(value(bf16, "loss.final")));
+    CHECK(share_left(bf16) > kStuck);
+    CHECK(reached("vary-type", pair, bf16));
+    const Run low = run_side(lesson, "A", kMachine, {seed, "scaler.init_scale=1"});
+    CHECK(!reached("goal", pair, low));
+    const Run slow = run_side(lesson, "A", kMachine, {seed, "optimizer.lr=0.003"});
+    CHECK(share_left(slow) < kLearned);
+    CHECK(reached("goal", pair, slow));
+  }
+}
