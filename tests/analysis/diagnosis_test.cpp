@@ -13,6 +13,51 @@ using namespace trainscope;
 using namespace trainscope::analysis;
 using namespace trainscope::test;
 
+namespace {
+
+// Kernels that a host thread launches, one by one.
+class Launches {
+ public:
+  void add_launch(Nanos at) {
+    const std::uint32_t number = ++launched_;
+    const auto call = add(host_, at, 2'000, trace::Category::kHostApi, "cudaLaunchKernel", number);
+    const auto work = add(stream_, at + 5'000, 10'000, trace::Category::kKernel, "kernel", number);
+    trace_->add_flow({call, work, trace::FlowKind::kLaunch});
+  }
+  void add_on_host(Nanos at, Nanos duration, trace::Category category, const char* name) {
+    add(host_, at, duration, category, name, 0);
+  }
+  Run run() const {
+    Run run;
+    run.label = "A";
+    run.trace = trace_;
+    analyse(run);
+    return run;
+  }
+
+ private:
+  trace::SpanId add(trace::LaneId lane, Nanos start, Nanos duration, trace::Category category,
+                    const char* name, std::uint32_t correlation) {
+    trace::Span span;
+    span.lane = lane;
+    span.start = start;
+    span.duration = duration;
+    span.category = category;
+    span.name = trace_->intern(name);
+    span.correlation = correlation;
+    return trace_->add_span(span);
+  }
+
+  std::shared_ptr<trace::Trace> trace_ = std::make_shared<trace::Trace>(trace::Origin{});
+  trace::LaneId host_ =
+      trace_->add_lane({"host main", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
+  trace::LaneId stream_ =
+      trace_->add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
+  std::uint32_t launched_ = 0;
+};
+
+}  // namespace
+
 TEST_CASE("findings are parts of the time, those first that could save most, each with its share") {
   for (const std::vector<std::string>& settings :
        {std::vector<std::string>{"workload=train", "steps=6"},
@@ -67,71 +112,21 @@ TEST_CASE("a host that is behind with its launches is found, with their number")
 }
 
 TEST_CASE("what the host does in the gaps is named where it is no launch") {
-  const auto shared = std::make_shared<trace::Trace>(trace::Origin{});
-  trace::Trace& trace = *shared;
-  const trace::LaneId host =
-      trace.add_lane({"host main", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
-  const trace::LaneId stream =
-      trace.add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
-  const auto add = [&](trace::LaneId lane, Nanos start, Nanos duration, trace::Category category,
-                       const char* name, std::uint32_t correlation) {
-    trace::Span span;
-    span.lane = lane;
-    span.start = start;
-    span.duration = duration;
-    span.category = category;
-    span.name = trace.intern(name);
-    span.correlation = correlation;
-    return trace.add_span(span);
-  };
-  using trace::Category;
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    const Nanos at = 100'000 * i;
-    if (i > 0) add(host, at - 80'000, 70'000, Category::kHostApi, "cudaMalloc", 10);
-    const auto call = add(host, at, 2'000, Category::kHostApi, "cudaLaunchKernel", i + 1);
-    const auto work = add(stream, at + 5'000, 10'000, Category::kKernel, "kernel", i + 1);
-    trace.add_flow({call, work, trace::FlowKind::kLaunch});
-  }
-  Run run;
-  run.label = "A";
-  run.trace = shared;
-  analyse(run);
-  const Finding finding = first_of(run);
+  Launches launches;
+  launches.add_launch(0);
+  launches.add_on_host(20'000, 70'000, trace::Category::kHostApi, "cudaMalloc");
+  launches.add_launch(100'000);
+  const Finding finding = first_of(launches.run());
   CHECK(finding.part == Part::kIdleLaunch);
   CHECK_THAT(finding.why, Catch::Contains("of it the host is in cudaMalloc"));
   CHECK_THAT(finding.advice, Catch::Contains("ask the driver for memory"));
 }
 
 TEST_CASE("a host that is in no recorded call is said to be there") {
-  const auto shared = std::make_shared<trace::Trace>(trace::Origin{});
-  trace::Trace& trace = *shared;
-  const trace::LaneId host =
-      trace.add_lane({"host main", trace::LaneKind::kHostThread, 0, -1, 1, 1, "host"});
-  const trace::LaneId stream =
-      trace.add_lane({"stream 7", trace::LaneKind::kStream, 0, 0, 0, 7, "GPU 0"});
-  const auto add = [&](trace::LaneId lane, Nanos start, Nanos duration, trace::Category category,
-                       const char* name, std::uint32_t correlation) {
-    trace::Span span;
-    span.lane = lane;
-    span.start = start;
-    span.duration = duration;
-    span.category = category;
-    span.name = trace.intern(name);
-    span.correlation = correlation;
-    return trace.add_span(span);
-  };
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    const Nanos at = 100'000 * i;
-    const auto call = add(host, at, 2'000, trace::Category::kHostApi, "cudaLaunchKernel", i + 1);
-    const auto work = add(stream, at + 5'000, 10'000, trace::Category::kKernel, "kernel", i + 1);
-    trace.add_flow({call, work, trace::FlowKind::kLaunch});
-  }
-  add(host, 300'000, 1'000, trace::Category::kHostWork, "aten::mm", 0);
-  Run run;
-  run.label = "A";
-  run.trace = shared;
-  analyse(run);
-  const Finding finding = first_of(run);
+  Launches launches;
+  for (const int at : {0, 100'000, 200'000}) launches.add_launch(at);
+  launches.add_on_host(300'000, 1'000, trace::Category::kHostWork, "aten::mm");
+  const Finding finding = first_of(launches.run());
   CHECK(finding.part == Part::kIdleLaunch);
   CHECK_THAT(finding.why, Catch::Contains("the host is in no call that was recorded"));
   CHECK_THAT(finding.advice, Catch::Contains("record_function()"));
