@@ -1,5 +1,5 @@
 // Adding a bias to each column and taking the activation of that, in one pass. CPU reference:
-// src/host/bias.h, relu.h, gelu.h, tanh.h, silu.h.
+// src/host/relu.h, gelu.h, tanh.h, silu.h, and bias.h for the last.
 //
 //   y[r, c] = act(x[r, c] + b[c]);   dx = dy · act'(x + b);   db[c] = Σ_r dx[r, c]
 // relu: max(z, 0), a NaN passes. GELU (Hendrycks and Gimpel, arXiv:1606.08415), erf and tanh:

@@ -1,5 +1,5 @@
 // Softmax and cross-entropy in one, mean over rows, with the gradient in place:
-// torch.nn.functional.cross_entropy and its backward. CPU reference: src/host/cross_entropy.h.
+// torch.nn.functional.cross_entropy and its backward. CPU reference: tests/host/cross_entropy.h.
 //
 // logits [rows, classes] become their gradients, targets [rows]:
 //   loss = mean over rows of (log Σ_c exp x[r, c] - x[r, target]);

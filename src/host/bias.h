@@ -1,8 +1,6 @@
-// Adding one value to each column of a matrix, and the gradient of that: torch.add with
-// broadcasting.
-//
-// y[r, c] = x[r, c] + b[c]; db[c] = Σ_r dy[r, c]; dx = dy.
-// Error: forward is exact to one rounding, in place; the sum is accumulated in FP64.
+// The gradient of a bias, one value that was added to each column of a matrix (linear.h):
+// db[c] = Σ_r dy[r, c].
+// Error: the sum is accumulated in FP64.
 #pragma once
 
 #include "host/views.h"
@@ -10,8 +8,6 @@
 
 namespace trainscope::host {
 
-void bias_forward(const MatrixShape& shape, Values bias, Results values,
-                  const Workers& workers = {});
 void bias_backward(const MatrixShape& shape, Values dy, Results db, Into into,
                    const Workers& workers = {});
 

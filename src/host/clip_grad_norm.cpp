@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "host/elementwise.h"
 #include "host/sums.h"
 
 namespace trainscope::host {
@@ -40,15 +39,6 @@ float rounded_clip_factor(NumberFormat format, float norm, double max_norm) {
   const float inverse = rounded(format, 1 / rounded(format, norm + 1e-6F));
   const float wanted = rounded(format, inverse * static_cast<float>(max_norm));
   return wanted > 1 ? 1.0F : wanted;
-}
-
-float clip_grad_norm(std::span<const Results> gradients, double max_norm, const Workers& workers) {
-  double squares = 0;
-  for (const Results gradient : gradients) squares += sum_of_squares(gradient, workers);
-  const auto norm = static_cast<float>(std::sqrt(squares));
-  const float factor = clip_factor(norm, max_norm);
-  for (const Results gradient : gradients) scale(gradient, factor, gradient, workers);
-  return norm;
 }
 
 }  // namespace trainscope::host

@@ -6,8 +6,6 @@
 // product.
 #pragma once
 
-#include <span>
-
 #include "host/cast.h"
 #include "host/views.h"
 #include "host/workers.h"
@@ -23,9 +21,5 @@ float clip_factor(float norm, double max_norm);
 // those: each result is rounded to it. The square of a gradient's norm; the factor.
 double rounded_sum_of_squares(NumberFormat format, Values gradient, const Workers& workers = {});
 float rounded_clip_factor(NumberFormat format, float norm, double max_norm);
-
-// Both. Returns the norm before clipping.
-float clip_grad_norm(std::span<const Results> gradients, double max_norm,
-                     const Workers& workers = {});
 
 }  // namespace trainscope::host

@@ -1,5 +1,5 @@
 // Negative log-likelihood: torch.nn.functional.nll_loss, reduction = "mean". After log_softmax.h it
-// makes cross_entropy.h.
+// makes torch.nn.functional.cross_entropy.
 //
 // log_p [rows, classes], targets [rows]:
 //   loss = -mean over rows of log_p[r, target];  dlog_p[r, c] = -[c = target] · dloss / rows.
@@ -16,7 +16,8 @@ namespace trainscope::host {
 // `loss` is one value. Both throw InputError for a target that is no class, naming the row.
 void nll_loss_forward(const MatrixShape& shape, Values log_p, Targets targets, Results loss);
 
-// `dlog_p` is written. `dloss` is the gradient of the loss (cross_entropy.h).
+// `dlog_p` is written. `dloss` is the gradient of the loss: 1, or the scale of a gradient
+// scaler, or 1 / the number of accumulated batches.
 void nll_loss_backward(const MatrixShape& shape, Targets targets, float dloss, Results dlog_p);
 
 }  // namespace trainscope::host

@@ -10,7 +10,7 @@
 #include "host/batch_norm.h"
 #include "host/bias.h"
 #include "host/cast.h"
-#include "host/clip_grad_norm.h"
+#include "host/clip_gradients.h"
 #include "host/contiguous_attention.h"
 #include "host/conv2d.h"
 #include "host/cross_entropy.h"
@@ -76,7 +76,6 @@ void dense(Memory& m, const Workers& workers) {
   linear_forward(linear, m.x, m.weights(96), m.weights(4), Results(m.y).first(64), workers);
   linear_backward(linear, m.x, m.weights(96), m.weights(64),
                   {m.dx, Results(m.dk).first(96), m.small(0, 4)}, Into::kReplace, workers);
-  bias_forward(kRows, m.weights(24), m.y, workers);
   bias_backward(kRows, m.x, m.small(0, 24), Into::kAdd, workers);
   relu_forward(m.x, m.y, workers);
   relu_backward(m.y, m.w, m.dx, workers);
@@ -140,7 +139,7 @@ void attention(Memory& m, const Workers& workers) {
 void updates(Memory& m, const Workers& workers) {
   const std::array<Results, 2> gradients{m.dx, m.dk};
   unscale(m.dx, 0.5F, workers);
-  clip_grad_norm(gradients, 1, workers);
+  clip_gradients(gradients, 1, workers);
   sgd_step({0.1, 0.9, 0, 0, false}, false, m.dx, m.y, m.dv, workers);
   adam_step({}, 1, m.dx, m.y, {m.dk, m.dv}, workers);
   cast(NumberFormat::kFloat16, m.x, m.y, workers);

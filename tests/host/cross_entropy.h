@@ -1,4 +1,5 @@
-// Softmax and cross-entropy in one: torch.nn.functional.cross_entropy, reduction = "mean".
+// Softmax and cross-entropy in one: torch.nn.functional.cross_entropy, reduction = "mean". Programs
+// have them in two (log_softmax.h, nll_loss.h); kernels/cross_entropy.h is held against this.
 //
 // logits [rows, classes], targets [rows].
 //   loss = mean over rows of (log Σ_c exp x[r, c] - x[r, target]);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "host/clip_grad_norm.h"
+#include "host/clip_gradients.h"
 #include "host/golden.h"
 #include "host/unscale.h"
 
@@ -18,7 +18,7 @@ TEST_CASE("clipping by norm is PyTorch's within a unit") {
     std::vector<float> b = golden["b"];
     std::vector<float> c = golden["c"];
     const std::array<Results, 3> all{a, b, c};
-    const float norm = clip_grad_norm(all, golden.numbers.at("max_norm"));
+    const float norm = clip_gradients(all, golden.numbers.at("max_norm"));
     golden.check("norm", {&norm, 1}, 1);
     golden.check("a_after", a, 1);
     golden.check("b_after", b, 1);
@@ -29,7 +29,7 @@ TEST_CASE("clipping by norm is PyTorch's within a unit") {
 TEST_CASE("a norm that is not finite spoils the gradients, as in PyTorch") {
   std::vector<float> g = {1.0F, std::numeric_limits<float>::infinity()};
   const std::array<Results, 1> all{g};
-  CHECK(std::isinf(clip_grad_norm(all, 1)));
+  CHECK(std::isinf(clip_gradients(all, 1)));
   CHECK(g[0] == 0.0F);
   CHECK(std::isnan(g[1]));
 }

@@ -149,12 +149,8 @@ TEST_CASE("a linear layer may have no bias, no rows and no inputs") {
   CHECK(y == std::vector<float>(6, 0.0F));
 }
 
-TEST_CASE("a bias is added to every row and its gradient sums them, wide or narrow") {
+TEST_CASE("the gradient of a bias sums the rows that it was added to, wide or narrow") {
   const MatrixShape shape{3, 300};
-  std::vector<float> values(shape.size(), 1.0F);
-  const std::vector<float> bias = normal_values(300, 5);
-  bias_forward(shape, bias, values);
-  CHECK(values[2 * 300 + 299] == 1.0F + bias[299]);
   std::vector<float> db(300, 1.0F);
   bias_backward(shape, std::vector<float>(shape.size(), 2.0F), db, Into::kAdd);
   CHECK(db == std::vector<float>(300, 7.0F));

@@ -16,7 +16,7 @@
 #include "host/batch_norm.h"
 #include "host/bias.h"
 #include "host/cast.h"
-#include "host/clip_grad_norm.h"
+#include "host/clip_gradients.h"
 #include "host/contiguous_attention.h"
 #include "host/conv2d.h"
 #include "host/cross_entropy.h"
@@ -139,7 +139,6 @@ std::vector<std::vector<float>> matrices(const Workers& workers) {
   linear_backward(linear, x, w, dy_linear,
                   {record.results(x.size()), record.results(w.size()), record.results(200)},
                   Into::kReplace, workers);
-  bias_forward(rows, gamma, record.results(rows.size()), workers);
   relu_forward(x, record.results(x.size()), workers);
   relu_backward(x, dy, record.results(x.size()), workers);
   for (const Gelu kind : {Gelu::kErf, Gelu::kTanh}) {
@@ -233,7 +232,7 @@ std::vector<std::vector<float>> updates(const Workers& workers) {
   const Results clipped = record.results(size);
   add(g, g, clipped, workers);
   const std::array<Results, 1> all{clipped};
-  record.results(1)[0] = clip_grad_norm(all, 1, workers);
+  record.results(1)[0] = clip_gradients(all, 1, workers);
   const Results unscaled = record.results(size);
   fill(unscaled, 3, workers);
   CHECK(!unscale(unscaled, 0.1F, workers));

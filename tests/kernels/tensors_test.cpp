@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "host/clip_grad_norm.h"
+#include "host/clip_gradients.h"
 #include "kernels/compare.h"
 #include "kernels/elementwise.h"
 #include "kernels/gradient_norm.h"
@@ -196,7 +196,7 @@ void check_norm(const Counts& counts, Stream stream) {
     read.push_back({one.values, one.count});
     room += kernels::squares_workspace(one.count);
   }
-  const float norm = host::clip_grad_norm(all, 1.5);
+  const float norm = host::clip_gradients(all, 1.5);
   std::vector<float> workspace(room), found(1, -1.0F);
   kernels::gradient_norm<float>(stream, read, workspace.data(), found.data());
   check_near(found, {norm}, 8);

@@ -6,7 +6,7 @@
 #include "host/accuracy.h"
 #include "host/average_pool.h"
 #include "host/batch_norm.h"
-#include "host/clip_grad_norm.h"
+#include "host/clip_gradients.h"
 #include "host/log_softmax.h"
 #include "host/nll_loss.h"
 #include "kernels/accuracy.h"
@@ -234,7 +234,7 @@ TEST_CASE("gradients are clipped by the norm of all of them") {
     auto a = numbers(4099, 9), b = numbers(17, 10);
     auto own_a = a, own_b = b;
     const std::vector<host::Results> both{a, b};
-    const float norm = host::clip_grad_norm(both, 1.5);
+    const float norm = host::clip_gradients(both, 1.5);
     std::vector<float> workspace(kernels::squares_workspace(own_a.size()) +
                                  kernels::squares_workspace(own_b.size()));
     std::vector<float> own_norm(1);
