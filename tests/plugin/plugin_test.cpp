@@ -293,6 +293,16 @@ TEST_CASE("a host that can pin no more memory ends the run so, and the GPU is no
   check_learns_alike(*gpu, kMlp, kFp32);
 }
 
+TEST_CASE("a cuBLASLt that would add parts of sums as it likes multiplies nothing",
+          "[.fixed_sums]") {
+  Gpu gpu;
+  const analysis::Run run = analysis::measured_run("A", config_of({"workload=gemm"}), *gpu);
+  REQUIRE(run.ending);
+  CHECK_THAT(sim::sentence(*run.ending),
+             Catch::Contains("cuBLASLt cannot multiply") &&
+                 Catch::Contains("cublasLtMatmulPreferenceSetAttribute says 15"));
+}
+
 TEST_CASE("through the plug-in only who waits behind NCCL's collectives looks again and again") {
   Gpu gpu;
   const auto looks = test::stand_in_function<int()>("trainscope_stand_in_looks");

@@ -72,6 +72,8 @@ Options read() {
       options.refuses_joining = true;
     } else if (name == "dies_connecting") {
       options.dies_connecting = true;
+    } else if (name == "fixed_sums") {
+      options.fixed_sums = true;
     } else if (name == "deaf") {
       options.deaf = true;
     } else if (name == "without") {

@@ -23,6 +23,7 @@
 //   dies_connecting    the first time that it sends to a rank or receives of it the process is
 //                   killed, when the other one has done the same
 //   nccl=22105      its version, 2.21.5, otherwise that of the headers
+//   fixed_sums      cuBLASLt does not let one say how parts of a sum are added
 //   deaf            NCCL does not tell that a rank's process is gone: as where they share memory
 //   without=libnccl.so.2    a library that is not there; as often as wanted
 #pragma once
@@ -54,6 +55,7 @@ struct Options {
   bool dies_joining = false;
   bool refuses_joining = false;
   bool dies_connecting = false;
+  bool fixed_sums = false;
   bool deaf = false;
   std::vector<std::string> without;
 };

@@ -190,6 +190,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t h
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
       return take(preference.aligned[3], value, bytes);
     case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+      if (stand_in::options().fixed_sums) return CUBLAS_STATUS_NOT_SUPPORTED;
       return take(preference.sums, value, bytes);
     default:
       return wrong("a preference that the stand-in does not know");

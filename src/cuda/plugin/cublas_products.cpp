@@ -1,7 +1,7 @@
 #include "cuda/plugin/cublas_products.h"
 
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -114,65 +114,93 @@ CublasProducts::~CublasProducts() {
   if (handle_) functions_->destroy(handle_);
 }
 
-std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p) const {
+// Of how the heuristics are to choose.
+class CublasProducts::Preference {
+ public:
+  Preference(const Functions& all, const Product& product) : functions_(all), product_(product) {
+    require_cublas(functions_.preference_create(&preference_), "cublasLtMatmulPreferenceCreate",
+                   product_);
+  }
+  ~Preference() { functions_.preference_destroy(preference_); }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+
+  template <typename Value>
+  void set(cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+    require_cublas(functions_.preference_set(preference_, attribute, &value, sizeof(value)),
+                   "cublasLtMatmulPreferenceSetAttribute", product_);
+  }
+  cublasLtMatmulPreference_t get() const { return preference_; }
+
+ private:
+  const Functions& functions_;
+  const Product& product_;
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+void CublasProducts::describe(const Product& p, Plan& plan) const {
   const Functions& f = *functions_;
-  auto plan = std::make_unique<Plan>(f);
   const cublasComputeType_t compute = p.arithmetic == program::ElementType::kTf32
                                           ? CUBLAS_COMPUTE_32F_FAST_TF32
                                           : CUBLAS_COMPUTE_32F;
-  require_cublas(f.desc_create(&plan->desc, compute, CUDA_R_32F), "cublasLtMatmulDescCreate", p);
+  require_cublas(f.desc_create(&plan.desc, compute, CUDA_R_32F), "cublasLtMatmulDescCreate", p);
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
-    require_cublas(f.desc_set(plan->desc, attribute, &value, sizeof(value)),
+    require_cublas(f.desc_set(plan.desc, attribute, &value, sizeof(value)),
                    "cublasLtMatmulDescSetAttribute", p);
   };
   const cublasOperation_t first = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   set(CUBLASLT_MATMUL_DESC_TRANSA, first);
   set(CUBLASLT_MATMUL_DESC_TRANSB, second);
-  if (p.bias.memory) {
-    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.memory);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(p.bias.type));
-  }
+  if (!p.bias.memory) return;
+  const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.memory);
+  set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(p.bias.type));
+}
+
+// As the matrices lie: B is [n, k] where transposed, else [k, n]; A is [k, m] where transposed.
+void CublasProducts::lay_out(const Product& p, Plan& plan) const {
   const auto layout = [&](cublasLtMatrixLayout_t& to, program::ElementType type, std::int64_t rows,
                           std::int64_t columns, std::int64_t stride) {
-    require_cublas(f.layout_create(&to, data_type(type), static_cast<std::uint64_t>(rows),
-                                   static_cast<std::uint64_t>(columns), stride > 0 ? stride : rows),
-                   "cublasLtMatrixLayoutCreate", p);
+    require_cublas(
+        functions_->layout_create(&to, data_type(type), static_cast<std::uint64_t>(rows),
+                                  static_cast<std::uint64_t>(columns), stride > 0 ? stride : rows),
+        "cublasLtMatrixLayoutCreate", p);
   };
-  // As they lie: B is [n, k] where transposed, else [k, n]; A is [k, m] where transposed.
-  layout(plan->first, p.b.type, p.b_transposed ? p.k : p.n, p.b_transposed ? p.n : p.k, p.b_stride);
-  layout(plan->second, p.a.type, p.a_transposed ? p.m : p.k, p.a_transposed ? p.k : p.m,
-         p.a_stride);
-  layout(plan->result, p.c.type, p.n, p.m, 0);
-  cublasLtMatmulPreference_t preference = nullptr;
-  require_cublas(f.preference_create(&preference), "cublasLtMatmulPreferenceCreate", p);
-  f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
-                   sizeof(kWorkspaceBytes));
+  layout(plan.first, p.b.type, p.b_transposed ? p.k : p.n, p.b_transposed ? p.n : p.k, p.b_stride);
+  layout(plan.second, p.a.type, p.a_transposed ? p.m : p.k, p.a_transposed ? p.k : p.m, p.a_stride);
+  layout(plan.result, p.c.type, p.n, p.m, 0);
+}
+
+void CublasProducts::choose_algorithms(const Product& p, Plan& plan) const {
+  Preference preference(*functions_, p);
+  preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
   // Parts of a sum are added as wide as they are computed, not in the type of the result.
   const std::uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-  f.preference_set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &sums, sizeof(sums));
-  const auto [first_aligned, second_aligned, result_aligned, bias_aligned] = alignments_of(p);
-  const std::pair<cublasLtMatmulPreferenceAttributes_t, std::uint32_t> alignments[] = {
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first_aligned},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, second_aligned},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, result_aligned},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, result_aligned}};
-  for (const auto& [attribute, bytes] : alignments)
-    f.preference_set(preference, attribute, &bytes, sizeof(bytes));
+  preference.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, sums);
+  const auto [first, second, result, bias] = alignments_of(p);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, second);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, result);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, result);
   std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> results{};
   int found = 0;
   const cublasStatus_t status =
-      f.heuristic(handle_, plan->desc, plan->first, plan->second, plan->result, plan->result,
-                  preference, kMostAlgorithms, results.data(), &found);
-  f.preference_destroy(preference);
+      functions_->heuristic(handle_, plan.desc, plan.first, plan.second, plan.result, plan.result,
+                            preference.get(), kMostAlgorithms, results.data(), &found);
   require_cublas(
       found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
       "cublasLtMatmulAlgoGetHeuristic", p);
-  for (int i = 0; i < found; ++i)
-    if (results[static_cast<std::size_t>(i)].state == CUBLAS_STATUS_SUCCESS)
-      plan->algorithms.push_back(results[static_cast<std::size_t>(i)].algo);
+  for (const auto& one : std::span(results).first(static_cast<std::size_t>(found)))
+    if (one.state == CUBLAS_STATUS_SUCCESS) plan.algorithms.push_back(one.algo);
+}
+
+std::unique_ptr<CublasProducts::Plan> CublasProducts::make_plan(const Product& p) const {
+  auto plan = std::make_unique<Plan>(*functions_);
+  describe(p, *plan);
+  lay_out(p, *plan);
+  choose_algorithms(p, *plan);
   return plan;
 }
 

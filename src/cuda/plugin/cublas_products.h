@@ -35,11 +35,15 @@ class CublasProducts : public Products {
  private:
   struct Functions;
   struct Plan;
+  class Preference;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, int, int, int, int,
                          bool, std::int64_t, std::int64_t, std::array<std::uint32_t, 4>>;
 
   Plan& plan_for(const Product& product);
   std::unique_ptr<Plan> make_plan(const Product& product) const;
+  void describe(const Product& product, Plan& plan) const;
+  void lay_out(const Product& product, Plan& plan) const;
+  void choose_algorithms(const Product& product, Plan& plan) const;
   void* workspace_of(cudaStream_t stream);
 
   Library library_;
