@@ -15,6 +15,7 @@
 #include "cli/rank_process.h"
 #include "cli/sides.h"
 #include "cuda/calibration/bench.h"
+#include "cuda/nvml.h"
 #include "cuda/own_device.h"
 #include "scenario/subject.h"
 #include "scenario/translation.h"
@@ -75,12 +76,20 @@ void refuse_same_sides(const Request& request) {
   if (!why.empty()) throw MissingError(why);
 }
 
+// Of the executor auto. A machine that has no GPU at all is not told so at every run.
+void tell_why_simulated(const MissingError& why, const cuda::OpenDevice& device) {
+  if (device || !cuda::gpu_states().gpus.empty())
+    std::cerr << "trainscope: simulated instead: " << why.what() << "\n";
+}
+
 // On a device where the executor is to be one; auto: where there is one that can. False: nothing
 // was carried out.
 bool measure(const std::string& executor, const Request& request, Finished& finished) {
   if (executor == "sim") return false;
+  cuda::OpenDevice device;
   try {
-    const cuda::OpenDevice device = cuda::open_own_device(cuda::kSimulateInstead);
+    device = executor == "cuda" ? cuda::open_own_device(cuda::kSimulateInstead)
+                                : cuda::open_device(cuda::plugin_folder());
     refuse_same_sides(request);
     for (const auto& [label, config] : request.sides) analysis::require_measurable(config, *device);
     cuda::wake_up(*device);  // else A, which comes first, had the lower clocks
@@ -97,8 +106,9 @@ bool measure(const std::string& executor, const Request& request, Finished& fini
     finished.runs = std::move(runs);
     finished.executor = "cuda";
     return true;
-  } catch (const MissingError&) {
+  } catch (const MissingError& why) {
     if (executor == "cuda") throw;
+    tell_why_simulated(why, device);
     return false;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/runs/measured_run.h"
 #include "base/error.h"
+#include "cli/program.h"
 #include "cuda/calibration/bench.h"
 #include "cuda/calibration/calibration.h"
 #include "cuda/device_checks.h"
@@ -420,6 +421,30 @@ TEST_CASE("a device that cannot be used is refused with a sentence", "[.refused]
   CHECK(gpu->facts().driver.find("another profiler is attached to this process; times are from "
                                  "pairs of events") != std::string::npos);
   check_learns_alike(*gpu, kMlp, kFp32);
+}
+
+// The machine stands in for the program's process, too; NVIDIA's management library does not.
+TEST_CASE("who leaves the choice to the program is told why a GPU that is there was not taken") {
+  const std::string where =
+      "TRAINSCOPE_STAND_IN=\"" + std::string(std::getenv("TRAINSCOPE_STAND_IN")) + "\"";
+  const test::Result result =
+      test::run_in(where,
+                   "run --executor auto --set workload=train --set model.name=mlp --set "
+                   "device=cpu --set steps=3 --json");
+  CHECK(result.code == 0);
+  CHECK_THAT(result.out, Catch::Contains("\"simulated\""));
+  CHECK_THAT(result.err,
+             Catch::Contains("simulated instead: this run computes on the CPU and has nothing for "
+                             "a GPU"));
+}
+
+TEST_CASE("who has no GPU and leaves the choice to the program is not told so at each run",
+          "[.refused]") {
+  if (!is_told("gpus=0")) return;
+  const test::Result result =
+      test::run_in("TRAINSCOPE_STAND_IN=gpus=0", "run --executor auto --set workload=copy --json");
+  CHECK(result.code == 0);
+  CHECK_THAT(result.err, !Catch::Contains("simulated instead"));
 }
 
 // With a kernel that fails.
