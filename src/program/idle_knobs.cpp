@@ -46,16 +46,20 @@ constexpr std::array kNeeds{
     // A launch's kernels take launch.kernel_ns at any clock.
     Need{"power_limit", "workload", "train|copy|gemm|kernel|collective"},
     // The link sets the pace of copies to and from the host, not the GPU's clock.
-    Need{"power_limit", "copy.direction", "d2d"},
+    Need{"power_limit", "copy.direction", "d2d|round_trip"},
     // Nothing goes over PCIe in a product, a kernel or a launch; nor where all is on one side.
     Need{"pcie.lanes", "workload", "train|copy|collective"},
     Need{"pcie.lanes", "device", "cuda"},
     // A copy within the device has neither the host's memory nor its link in it, and is not waited
     // for either way.
-    Need{"copy.memory pcie.lanes transfer.non_blocking", "copy.direction", "h2d|d2h"},
+    Need{"copy.memory pcie.lanes transfer.non_blocking", "copy.direction", "h2d|d2h|round_trip"},
+    Need{"copy.chunks copy.streams copy.order copy.flops", "copy.direction", "round_trip"},
+    Need{"copy.order", "copy.chunks", "", 1},
     Need{"copy.pin", "copy.direction", "h2d"},
     Need{"copy.pin", "copy.memory", "pinned"},
     Need{"stream.kind", "workload", "copy|gemm|kernel|launch"},
+    // Streams that PyTorch makes are of one kind.
+    Need{"stream.kind", "copy.streams", "1", 0, "copy.direction=round_trip"},
     Need{"collective.op collective.bytes collective.ranks collective.count", "workload",
          "collective"},
     Need{"collective.algorithm collective.protocol collective.channels collective.p2p "

@@ -8,14 +8,20 @@ namespace {
 
 constexpr double kLargestCopy = 0x1p40;  // 1 TiB: more than any device or host here holds
 constexpr double kMostSteps = 100'000;
+constexpr double kMostChunks = 4096;
+// Streams of a device that PyTorch makes; from the 33rd on it gives the first ones again
+// (c10/cuda/CUDAStream.cpp, kStreamsPerPool).
+constexpr double kPoolOfStreams = 32;
 
 using Table = std::vector<Knob>;
 
 void add_copy_knobs(Table& t) {
   size("copy.bytes", 64 << 20, 1, kLargestCopy).help("bytes of one copy").into(t);
   choice("copy.direction", "h2d")
-      .choices({"h2d", "d2h", "d2d"})
-      .help("host to device, device to host, or within the device")
+      .choices({"h2d", "d2h", "d2d", "round_trip"})
+      .help(
+          "host to device, device to host, within the device, or to the device, through a kernel "
+          "and back")
       .into(t);
   choice("copy.memory", "pageable")
       .choices({"pinned", "pageable"})
@@ -29,7 +35,26 @@ void add_copy_knobs(Table& t) {
           "when the tensor is pinned: before all that is timed, once before the copies, or anew "
           "before each")
       .into(t);
-  whole("copy.count", 1, 1, kMostSteps).help("copies, one after another on one stream").into(t);
+  whole("copy.count", 1, 1, kMostSteps)
+      .help("copies, one after another on one stream; of a round trip, rounds of all its chunks")
+      .into(t);
+  whole("copy.chunks", 1, 1, kMostChunks)
+      .pytorch("h.chunk()")
+      .help("pieces that the tensor of a round trip is cut into")
+      .into(t);
+  whole("copy.streams", 1, 1, kPoolOfStreams)
+      .pytorch("torch.cuda.Stream()")
+      .help("streams that the chunks are spread over in turn; 1: the default stream")
+      .into(t);
+  choice("copy.order", "depth_first")
+      .choices({"depth_first", "breadth_first"})
+      .help(
+          "each chunk's copy, kernel and copy back, one chunk after another; or all copies, then "
+          "all kernels, then all copies back")
+      .into(t);
+  whole("copy.flops", 1, 1, 1'000'000)
+      .help("arithmetic of the kernel between the two copies, for each FP32 number")
+      .into(t);
 }
 
 void add_gemm_knobs(Table& t) {
@@ -66,8 +91,10 @@ void add_launch_and_collective_knobs(Table& t) {
   number("launch.kernel_ns", 2900, 1, 1e9).unit("ns").help("length of each kernel").into(t);
   flag("launch.graph", false).pytorch("CUDAGraph").help("launch them as one graph").into(t);
   flag("launch.sync_each", false).help("synchronise after each kernel").into(t);
-  whole("launch.streams", 1, 1, 2)
-      .help("2: each launch is a pair, on the default stream and on one of stream.kind")
+  whole("launch.streams", 1, 1, 128)
+      .help(
+          "2: each launch is a pair, on the default stream and on one of stream.kind; more: on as "
+          "many of that kind beside it")
       .into(t);
   whole("launch.kernel_sms", 1, 1, 4096)
       .help("SMs that each kernel fills; kernels at once share what there are")
@@ -369,7 +396,9 @@ void add_run_knobs(Table& t) {
       .into(t);
   choice("stream.kind", "legacy")
       .choices({"legacy", "blocking", "non_blocking"})
-      .help("kind of the stream that work runs on; of the second one where launch.streams is 2")
+      .help(
+          "kind of the stream that work runs on; of those beside the default one where "
+          "launch.streams is above 1")
       .into(t);
   whole("steps", 10, 1, kMostSteps)
       .help("training steps; of workload = copy 1 unless it is set")

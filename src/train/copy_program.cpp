@@ -1,5 +1,5 @@
 // The workload `copy`: one tensor copied several times, and nothing else. All copies are one step;
-// there are several where the config asks for them.
+// there are several where the config asks for them. A round trip is another program.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "trace/step_mark.h"
 #include "train/build.h"
+#include "train/round_trip_program.h"
 #include "train/writer.h"
 
 namespace trainscope::train {
@@ -111,6 +112,7 @@ std::size_t blocks_of(const program::Config& config) {
 }  // namespace
 
 program::Program build_copy(const program::Config& config) {
+  if (config.word("copy.direction") == "round_trip") return build_round_trip(config);
   program::Program program;
   const std::int64_t bytes = config.whole("copy.bytes");
   const std::int64_t count = config.whole("copy.count");

@@ -1,5 +1,5 @@
 // The workload `launch`: a row of equal kernels, launched one by one, as a graph, or in pairs on
-// two streams.
+// two streams, or in larger groups on as many.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ struct Lines {
   std::uint16_t capture = 0;  // the launch that it captures
   std::uint16_t loop = 0;
   std::uint16_t launch = 0;
-  std::uint16_t launch_beside = 0;  // on the second stream
+  std::uint16_t launch_beside = 0;  // on the other streams
   std::uint16_t sync_each = 0;
   std::uint16_t end = 0;
 };
@@ -28,9 +28,10 @@ void refuse_what_contradicts(const program::Config& config) {
   if (config.flag("launch.graph"))
     throw InputError("a graph here is one row of kernels; set launch.streams = 1, or no graph");
   if (config.word("stream.kind") == "legacy")
-    throw InputError(
-        "launch.streams = 2 needs a second stream beside the default one; set stream.kind to "
-        "blocking or non_blocking");
+    throw InputError(fmt::format(
+        "launch.streams = {} needs a second stream beside the default one; set stream.kind to "
+        "blocking or non_blocking",
+        config.whole("launch.streams")));
 }
 
 Lines write_listing(program::Listing& listing, const program::Config& config) {
@@ -58,19 +59,29 @@ Lines write_listing(program::Listing& listing, const program::Config& config) {
   return lines;
 }
 
+// The streams beside the default one: `side`, or an array of them.
+void write_streams(program::Listing& listing, const program::Config& config) {
+  const std::int64_t beside = config.whole("launch.streams") - 1;
+  const char* create = config.word("stream.kind") == "blocking"
+                           ? "cudaStreamCreate(&side);"
+                           : "cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);";
+  listing.add(beside == 1 ? "cudaStream_t side;" : fmt::format("cudaStream_t sides[{}];", beside));
+  listing.add(beside == 1 ? create : fmt::format("for (cudaStream_t& side : sides) {}", create));
+  listing.add("");
+}
+
 // Kinds of streams are CUDA's own: PyTorch makes only non-blocking ones.
 Lines write_cuda_listing(program::Listing& listing, const program::Config& config) {
   const std::int64_t blocks = config.whole("launch.kernel_sms");
   Lines lines;
-  listing.add("cudaStream_t side;");
-  listing.add(config.word("stream.kind") == "blocking"
-                  ? "cudaStreamCreate(&side);"
-                  : "cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);");
-  listing.add("");
+  write_streams(listing, config);
   lines.loop =
       listing.add(fmt::format("for (int step = 0; step < {}; ++step) {{", config.whole("steps")));
   listing.add(fmt::format("  for (int i = 0; i < {}; ++i) {{", config.whole("launch.count")));
-  lines.launch_beside = listing.add(fmt::format("    kernel_a<<<{}, 256, 0, side>>>(x);", blocks));
+  const bool several = config.whole("launch.streams") > 2;
+  if (several) listing.add("    for (cudaStream_t side : sides)");
+  lines.launch_beside = listing.add(
+      fmt::format("{}    kernel_a<<<{}, 256, 0, side>>>(x);", several ? "  " : "", blocks));
   lines.launch = listing.add(fmt::format("    kernel_b<<<{}, 256>>>(y);", blocks));
   if (config.flag("launch.sync_each"))
     lines.sync_each = listing.add("    cudaDeviceSynchronize();");
@@ -96,7 +107,8 @@ void write_step(ThreadWriter& main, const program::Config& config, const Lines& 
   const bool graph = config.flag("launch.graph");
   const std::int64_t calls = graph ? 1 : config.whole("launch.count");
   for (std::int64_t i = 0; i < calls; ++i) {
-    if (lines.launch_beside) main.at(lines.launch_beside).add(program::Launch{1, 1});
+    for (std::int64_t beside = 1; beside < config.whole("launch.streams"); ++beside)
+      main.at(lines.launch_beside).add(program::Launch{1, static_cast<program::Index>(beside)});
     if (graph) {
       main.at(lines.launch).add(program::GraphLaunch{0, 0});
     } else {
@@ -128,11 +140,14 @@ void write_steps(ThreadWriter& main, const program::Config& config, const Lines&
   main.at(lines.end).add(program::DeviceSync{});
 }
 
-// The default stream and the one beside it, and what runs on them.
-void add_pair(program::Program& program, const program::Config& config) {
+// The default stream and those beside it, and what runs on them.
+void add_group(program::Program& program, const program::Config& config) {
   const program::StreamKind kind = compute_stream(config).kind;
   program.streams.push_back({"stream 7", 7, program::StreamKind::kLegacyDefault, 0, 0});
-  program.streams.push_back({"stream 13", 13, kind, 0, 0});
+  const int beside = static_cast<int>(config.whole("launch.streams")) - 1;
+  constexpr int kFirst = 13;  // as PyTorch's profiler numbers streams that a program makes
+  for (int number = kFirst; number < kFirst + beside; ++number)
+    program.streams.push_back({fmt::format("stream {}", number), number, kind, 0, 0});
   add_kernel(program, config, "kernel_b");
   add_kernel(program, config, "kernel_a");
 }
@@ -143,15 +158,15 @@ program::Program build_launch(const program::Config& config) {
   refuse_what_contradicts(config);
   program::Program program;
   program.threads.push_back({"host main", program::ThreadRole::kMain, 0, {}});
-  const bool pair = config.whole("launch.streams") == 2;
-  if (pair) {
-    add_pair(program, config);
+  const bool several = config.whole("launch.streams") > 1;
+  if (several) {
+    add_group(program, config);
   } else {
     program.streams.push_back(compute_stream(config));
     add_kernel(program, config, "kernel");
   }
-  const Lines lines =
-      pair ? write_cuda_listing(program.listing, config) : write_listing(program.listing, config);
+  const Lines lines = several ? write_cuda_listing(program.listing, config)
+                              : write_listing(program.listing, config);
   ThreadWriter main(program, 0);
   if (config.flag("launch.graph")) write_capture(program, main, config, lines);
   write_steps(main, config, lines);

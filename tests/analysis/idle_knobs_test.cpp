@@ -240,6 +240,8 @@ Config with(std::vector<std::string> settings, const Pair& pair, const char* val
 }
 
 const std::vector<std::string> kCopyWithin{"workload=copy", "copy.direction=d2d"};
+const std::vector<std::string> kRoundTrip{"workload=copy", "copy.direction=round_trip",
+                                          "copy.memory=pinned", "transfer.non_blocking=true"};
 const std::vector<std::string> kResNet{"steps=2", "model.name=resnet18", "batch_size=8"};
 const std::vector<std::string> kTwoRanks{"steps=3",
                                          "batch_size=512",
@@ -293,6 +295,18 @@ const std::vector<Pair> kPairs{
      "each",
      "copy.direction = d2h"},
     {{"workload=copy", "copy.memory=pinned", "copy.count=3"}, "copy.pin", "once", "each", ""},
+    {{"workload=copy"}, "copy.chunks", "1", "4", "copy.direction = h2d"},
+    {{"workload=copy"}, "copy.streams", "1", "4", "copy.direction = h2d"},
+    {{"workload=copy"}, "copy.flops", "1", "1000", "copy.direction = h2d"},
+    {kRoundTrip, "copy.order", "depth_first", "breadth_first", "copy.chunks = 1"},
+    {test::with(kRoundTrip, {"copy.chunks=4"}), "copy.order", "depth_first", "breadth_first", ""},
+    {test::with(kRoundTrip, {"copy.chunks=4"}), "copy.streams", "1", "4", ""},
+    {kRoundTrip, "copy.chunks", "1", "4", ""},
+    {kRoundTrip, "copy.flops", "1", "10000", ""},
+    {kRoundTrip, "copy.memory", "pinned", "pageable", ""},
+    {kRoundTrip, "copy.pin", "once", "each", "copy.direction = round_trip"},
+    {test::with(kRoundTrip, {"copy.chunks=4", "copy.streams=4"}), "stream.kind", "blocking",
+     "non_blocking", "copy.streams = 4"},
     // Of a seed, and of cores.
     {{"workload=copy"}, "seed", "0", "7", "workload = copy"},
     {{"workload=gemm"}, "seed", "0", "7", "workload = gemm"},

@@ -352,3 +352,24 @@ TEST_CASE("a pair of streams is the default one and one of the kind that is aske
                                 "launch.graph=true"}),
                     Catch::Contains("launch.streams = 1"));
 }
+
+TEST_CASE("of several launch streams each but the default one runs kernel_a, in the order made") {
+  const Program program = program_of({"workload=launch", "launch.streams=4",
+                                      "stream.kind=non_blocking", "launch.count=3", "steps=1"});
+  REQUIRE(program.streams.size() == 4);
+  CHECK(program.streams[0].kind == program::StreamKind::kLegacyDefault);
+  CHECK(program.streams[3].name == "stream 15");
+  std::vector<program::Index> streams;
+  for (const program::Command& command : program.threads[0].commands)
+    if (const auto* launch = std::get_if<program::Launch>(&command.action)) {
+      CHECK(program.operations[launch->operation].kernel ==
+            (launch->stream == 0 ? "kernel_b" : "kernel_a"));
+      CHECK(command.line > 0);
+      streams.push_back(launch->stream);
+    }
+  CHECK(streams == std::vector<program::Index>{1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0});
+  const std::string listing = listing_of(program);
+  CHECK_THAT(listing, Catch::Contains("cudaStream_t sides[3];\nfor (cudaStream_t& side : sides) "
+                                      "cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);") &&
+                          Catch::Contains("for (cudaStream_t side : sides)\n      kernel_a<<<"));
+}

@@ -35,6 +35,12 @@ Answer overlap(const IntervalSet& a, const IntervalSet& b) {
          static_cast<double>(std::min(a.length(), b.length()));
 }
 
+double bytes_a_step(const Facts& facts, const CopyTimes& times, trace::Category direction) {
+  return times.count == 0
+             ? 0
+             : static_cast<double>(times.bytes) / steps_of_copies(facts.measured, direction);
+}
+
 bool waits_are_told(const Facts& facts) {
   return facts.collectives.count > 0 && facts.collectives.tells_waits;
 }
@@ -42,6 +48,18 @@ bool waits_are_told(const Facts& facts) {
 // Of the workloads only training does; a file shows it.
 bool takes_batches(const Measured& measured) {
   return measured.takes_batches || (measured.program && measured.program->samples_per_step > 0);
+}
+
+// A training has more in a step than what these engines do, so that it is no bound of one.
+Answer longest_engine(const Facts& facts) {
+  const Measured& measured = facts.measured;
+  if (!measured.machine || takes_batches(measured) || measured.kernels.empty()) return std::nullopt;
+  const double up = bytes_a_step(facts, facts.h2d, trace::Category::kCopyH2D);
+  const double down = bytes_a_step(facts, facts.d2h, trace::Category::kCopyD2H);
+  if (up == 0 || down == 0) return std::nullopt;
+  const machine::Pcie& pcie = measured.machine->pcie;
+  return std::max({a_step(facts, measured.kernels.length()), up / pcie.h2d_bytes_per_s * 1e9,
+                   down / pcie.d2h_bytes_per_s * 1e9, (up + down) / pcie.both_bytes_per_s * 1e9});
 }
 
 Answer bandwidth(const CopyTimes& times) {
@@ -226,6 +244,13 @@ void add_overlaps(Table& t) {
   t.share("overlap.copy_compute", "copy/compute overlap",
           "time both copies and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.copies, f.measured.kernels); });
+  t.add(
+      "time.longest_engine", "ns", "longest engine",
+      "of a step that trains nothing and copies both ways: its kernels, its bytes to the GPU, "
+      "those "
+      "back, and both together at the link's rates, whichever takes longest; no order of the same "
+      "work ends sooner",
+      longest_engine);
   t.share("overlap.comm_compute", "comm/compute overlap",
           "time both collectives and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.collectives, f.measured.kernels); });
