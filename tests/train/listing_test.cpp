@@ -156,6 +156,12 @@ TEST_CASE("models of transformers drop what the run drops, and keep nothing to g
              Contains("    dropout=0, attention_dropout=0, use_cache=False, pad_token_id=None))"));
 }
 
+TEST_CASE("a model without blocks is sharded as a whole") {
+  const Settings rnn{"model.name=rnn", "machine=h100-sxm-8", "steps=1", "parallel.strategy=fsdp",
+                     "parallel.world_size=2"};
+  CHECK_THAT(listing(rnn), Contains("fully_shard(model)\n") && !Contains("for block in"));
+}
+
 TEST_CASE("checkpointing stands in the listing as the model's way of asking for it") {
   CHECK_THAT(listing({"model.name=gpt2", "checkpoint.enabled=true"}),
              Contains("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs="

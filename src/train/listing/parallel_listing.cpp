@@ -64,7 +64,7 @@ ParallelLines fsdp_lines(const program::Config& config, const TrainSettings& set
     rest += ", mp_policy=policy";
   }
   const bool reshards = config.flag("fsdp.reshard_after_forward");
-  if (config.word("fsdp.wrap") == "block")
+  if (config.word("fsdp.wrap") == "block" && !graph.blocks.empty())
     all.lines.push_back(fmt::format("for block in {}: fully_shard(block{}{})", graph.blocks, rest,
                                     reshards ? "" : ", reshard_after_forward=False"));
   all.lines.push_back(fmt::format("fully_shard(model{})", rest));

@@ -186,7 +186,7 @@ class SetupListing : ListingPart {
   void write_compile() {
     const Compilation& compile = settings_.compile;
     if (settings_.fsdp) {
-      const bool by_block = config_.word("fsdp.wrap") == "block";
+      const bool by_block = config_.word("fsdp.wrap") == "block" && !run_.graph.blocks.empty();
       add(by_block ? fmt::format("for block in {}: block.compile()", run_.graph.blocks)
                    : "model.compile()");
       return;
