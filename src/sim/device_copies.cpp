@@ -10,14 +10,14 @@ namespace trainscope::sim {
 namespace {
 
 // Each byte is read and written, at the rate of device memory, or of L2 where both places fit
-// there; a copy takes as long as the shortest kernel at least.
+// there; a copy takes as long as the shortest kernel at least. Where they do not fit, a place is
+// gone from L2 before a copy comes to it again.
 double copy_within_ns(std::int64_t copied, const machine::Gpu& gpu) {
   const double bytes = 2.0 * static_cast<double>(copied);
-  const double missed = bytes * (1 - machine::l2_hits(gpu, bytes));
-  const double reached = gpu.memory_efficiency * kPerNs;
-  const double l2 = gpu.l2_bytes_per_s > 0 ? bytes / (gpu.l2_bytes_per_s * reached) : 0;
-  return std::max(
-      {missed / (gpu.memory_bytes_per_s * reached), l2, static_cast<double>(gpu.kernel_floor_ns)});
+  const bool fits = machine::l2_hits(gpu, bytes) == 1;
+  const double peak = fits ? gpu.l2_bytes_per_s : gpu.memory_bytes_per_s;
+  return std::max(bytes / (peak * gpu.memory_efficiency * kPerNs),
+                  static_cast<double>(gpu.kernel_floor_ns));
 }
 
 }  // namespace

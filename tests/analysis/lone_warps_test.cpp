@@ -96,6 +96,22 @@ TEST_CASE("one SM reads no more than its port lets through, and all of them what
   }
 }
 
+TEST_CASE("a copy on the device is no faster than its memory, but where both places fit L2") {
+  for (const char* machine : kMachines) {
+    INFO(machine);
+    const machine::Gpu gpu = machine::load_machine(machine).gpu;
+    const auto rate = [&](std::int64_t bytes) {
+      return 2e9 * static_cast<double>(bytes) /
+             value({"workload=copy", std::string("machine=") + machine, "copy.direction=d2d",
+                    "copy.bytes=" + std::to_string(bytes)},
+                   "gpu.busy");
+    };
+    const double memory = gpu.memory_bytes_per_s * gpu.memory_efficiency;
+    CHECK(rate(gpu.l2_bytes / 2 + 4096) <= 1.001 * memory);
+    CHECK(rate(gpu.l2_bytes) == Approx(memory).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a copy on the device takes as long as the shortest kernel at least") {
   for (const char* machine : kMachines) {
     INFO(machine);
