@@ -23,6 +23,7 @@ struct Part {
 };
 constexpr std::array kParts{Part{"", "Machine"},
                             Part{"gpu.", "GPU"},
+                            Part{"architecture.", "SMs of its compute capability"},
                             Part{"pcie.", "PCIe link of one GPU"},
                             Part{"host.", "Host"},
                             Part{"gpu_link.", "Link between GPUs"},
@@ -41,6 +42,7 @@ SheetLine line_of(const Figure& figure, std::string_view prefix) {
 
 std::string remark_of(const Machine& machine, std::string_view prefix) {
   if (prefix == "gpu.") return machine.gpu.name;
+  if (prefix == "architecture.") return fmt::format("{:.1f}", machine.gpu.compute_capability);
   if (prefix == "gpu_link.") return machine::name_of(machine.gpu_link.kind);
   return "";
 }
@@ -116,9 +118,10 @@ void add_group(std::string& text, const SheetGroup& group) {
 
 std::vector<SheetGroup> sheet_groups(const Machine& machine) {
   std::vector<SheetGroup> groups;
+  const std::vector<Figure> figures = machine::all_figures(machine);
   for (const Part& part : kParts) {
     SheetGroup group{std::string(part.title), remark_of(machine, part.prefix), {}};
-    for (const Figure& figure : machine.figures)
+    for (const Figure& figure : figures)
       if (is_in(figure, part.prefix)) group.lines.push_back(line_of(figure, part.prefix));
     if (!group.lines.empty()) groups.push_back(std::move(group));
   }
@@ -127,11 +130,12 @@ std::vector<SheetGroup> sheet_groups(const Machine& machine) {
 
 std::vector<SourceCount> count_sources(const Machine& machine) {
   std::vector<SourceCount> counts;
+  const std::vector<Figure> figures = machine::all_figures(machine);
   for (const Provenance provenance :
        {Provenance::kDatasheet, Provenance::kMeasured, Provenance::kFitted}) {
-    const auto number =
-        std::count_if(machine.figures.begin(), machine.figures.end(),
-                      [&](const Figure& figure) { return figure.provenance == provenance; });
+    const auto number = std::count_if(figures.begin(), figures.end(), [&](const Figure& figure) {
+      return figure.provenance == provenance;
+    });
     counts.push_back({provenance, static_cast<int>(number)});
   }
   return counts;
@@ -141,7 +145,7 @@ std::string data_sheet(const Machine& machine) {
   std::string text = machine.id + "\n";
   add_words(text, machine.name, 0);
   text += "\n";
-  std::string sources = fmt::format("{} figures:", machine.figures.size());
+  std::string sources = fmt::format("{} figures:", machine::all_figures(machine).size());
   for (const SourceCount& count : count_sources(machine))
     sources += fmt::format(" {} {},", count.figures, machine::name_of(count.provenance));
   sources.back() = '.';

@@ -24,7 +24,8 @@ struct SheetGroup {
   std::vector<SheetLine> lines;
 };
 
-// In the order machine, GPU, PCIe, host, links, network; a group without figures is left out.
+// In the order machine, GPU, its SMs, PCIe, host, links, network; a group without figures is left
+// out.
 std::vector<SheetGroup> sheet_groups(const machine::Machine& machine);
 
 // How many figures have each provenance, in the order of the enumeration.

@@ -8,6 +8,7 @@
 #include "analysis/causes/diagnosis.h"
 #include "analysis/runs/config_json.h"
 #include "analysis/views/operations.h"
+#include "machine/figures.h"
 #include "program/idle_knobs.h"
 #include "program/knob_number.h"
 #include "program/knobs.h"
@@ -292,7 +293,7 @@ Json knob_of(const program::Knob& knob) {
 
 Json machine_of(const machine::Machine& machine) {
   Json figures = Json::array();
-  for (const machine::Figure& figure : machine.figures) {
+  for (const machine::Figure& figure : machine::all_figures(machine)) {
     if (!std::isfinite(figure.value)) continue;
     figures.push_back({{"name", figure.name},
                        {"value", figure.value},

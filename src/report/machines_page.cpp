@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "machine/figures.h"
 #include "report/data_sheet.h"
 #include "report/escape.h"
 #include "report/page.h"
@@ -114,8 +115,9 @@ std::string strip_html(const Machine& machine) {
   std::string html = "<td class=\"strip-cell\" data-value=\"";
   const auto counts = count_sources(machine);
   const int fitted = counts.back().figures;
-  html += fmt::format("{:.4g}\"><span class=\"parts\" title=\"",
-                      static_cast<double>(fitted) / static_cast<double>(machine.figures.size()));
+  html += fmt::format(
+      "{:.4g}\"><span class=\"parts\" title=\"",
+      static_cast<double>(fitted) / static_cast<double>(machine::all_figures(machine).size()));
   std::string words, strip;
   for (const SourceCount& count : counts) {
     add_to_list(words, count_words(count));

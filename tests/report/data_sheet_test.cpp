@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/temporary_folder.h"
+#include "machine/figures.h"
 
 using namespace trainscope;
 using Catch::Matchers::Contains;
@@ -43,7 +44,7 @@ TEST_CASE("a data sheet has every figure, its source and its note, in 80 columns
     std::string words;  // without the breaks of lines
     std::istringstream stream(sheet);
     for (std::string word; stream >> word;) words += word + " ";
-    for (const machine::Figure& figure : machine.figures) {
+    for (const machine::Figure& figure : machine::all_figures(machine)) {
       CAPTURE(figure.name);
       CHECK_THAT(words, Contains(figure.name.substr(figure.name.find('.') + 1)));
       CHECK_THAT(words, Contains(figure.note));
@@ -65,19 +66,35 @@ TEST_CASE("a line of the sheet is key, value, source and meaning") {
   CHECK_THAT(sheet, Contains("\nLink between GPUs: nvswitch" + line("bandwidth", "450 GB/s")));
   CHECK_THAT(sheet, Contains(line("peer_to_peer", "yes") + "datasheet"));
   CHECK_THAT(sheet, Contains("\nNetwork between nodes" + line("bandwidth", "400 GB/s")));
-  CHECK_THAT(sheet, Contains("68 figures: "));
+  CHECK_THAT(sheet, Contains("73 figures: "));
 }
 
 TEST_CASE("groups hold what a machine has and nothing else") {
   const auto one = report::sheet_groups(machine::load_machine("t4-1"));
-  REQUIRE(one.size() == 4);
+  REQUIRE(one.size() == 5);
   CHECK(one[0].title == "Machine");
   CHECK(one[1].remark == "NVIDIA T4");
   CHECK(one[1].lines.size() == 21);
-  CHECK(one[3].lines.front().key == "cores");
-  CHECK(one[3].lines.front().meaning == "processor cores of one node");
-  CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 6);
-  CHECK(report::sheet_groups(machine::load_machine("h200-8x2")).size() == 7);
+  CHECK(one[4].lines.front().key == "cores");
+  CHECK(one[4].lines.front().meaning == "processor cores of one node");
+  CHECK(report::sheet_groups(machine::load_machine("h200-8")).size() == 7);
+  CHECK(report::sheet_groups(machine::load_machine("h200-8x2")).size() == 8);
+}
+
+TEST_CASE("the latencies that no file has are listed with their source") {
+  for (const char* id : {"a100-sxm-1", "h200-1", "rtx4090-1"}) {
+    CAPTURE(id);
+    const auto groups = report::sheet_groups(machine::load_machine(id));
+    REQUIRE(groups[2].title == "SMs of its compute capability");
+    REQUIRE(groups[2].lines.size() == 5);
+    const report::SheetLine& memory = groups[2].lines[1];
+    CHECK(memory.key == "memory_latency");
+    CHECK(memory.value == "400 cycles");
+    CHECK_THAT(memory.note, Contains("PMC10448217"));
+    const bool carried = std::string(id) == "rtx4090-1";
+    CHECK((memory.note.find("carried over") != std::string::npos) == carried);
+    CHECK((memory.provenance == machine::Provenance::kFitted) == carried);
+  }
 }
 
 TEST_CASE("the sources of a machine are counted") {
@@ -87,7 +104,7 @@ TEST_CASE("the sources of a machine are counted") {
     CHECK(count.figures > 0);
     sum += count.figures;
   }
-  CHECK(sum == static_cast<int>(machine.figures.size()));
+  CHECK(sum == static_cast<int>(machine::all_figures(machine).size()));
 }
 
 TEST_CASE("a note of one's own is wrapped and never cut") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/temporary_folder.h"
+#include "machine/figures.h"
 #include "report/markup.h"
 
 using namespace trainscope;
@@ -40,7 +41,7 @@ TEST_CASE("every machine has a row, a sheet, and all its figures with source and
   std::size_t figures = 0;
   for (const machine::Machine& machine : machines) {
     CAPTURE(machine.id);
-    figures += machine.figures.size();
+    figures += machine::all_figures(machine).size();
     CHECK(test::count(html, "<a href=\"#" + machine.id + "\">") == 1);
     CHECK(test::count(html, "<details class=\"panel machine\" id=\"" + machine.id + "\"") == 1);
     CHECK(test::count(html, "<span class=\"foreign\">" + machine.name + "</span>") == 1);

@@ -65,7 +65,7 @@ TEST_CASE("the data sheet has every figure once, with its value, its source and 
         ++rows;
       }
     }
-    CHECK(rows == machine.figures.size());
+    CHECK(rows == machine::all_figures(machine).size());
   }
 }
 

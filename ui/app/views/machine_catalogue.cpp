@@ -56,6 +56,8 @@ std::string group_title(const Machine& machine, const std::string& prefix) {
       {"host", "Host"},     {"link", "Link"}, {"network", "Network"},
       {"nvlink", "NVLink"}, {"node", "Node"}, {"pcie_tree", "PCIe tree"}};
   if (prefix == "gpu_link") return "Link between GPUs: " + machine::name_of(machine.gpu_link.kind);
+  if (prefix == "architecture")
+    return fmt::format("SMs of compute capability {:.1f}", machine.gpu.compute_capability);
   if (prefix == "gpu") return "GPU: " + machine.gpu.name;
   for (const auto& [name, title] : kTitles)
     if (prefix == name) return title;
@@ -98,7 +100,7 @@ std::vector<std::size_t> matching_machines(const std::vector<CatalogueEntry>& ca
 std::vector<FigureGroup> figure_groups(const Machine& machine) {
   std::vector<FigureGroup> groups;
   std::vector<std::string> prefixes;
-  for (const Figure& figure : machine.figures) {
+  for (const Figure& figure : machine::all_figures(machine)) {
     const std::size_t dot = figure.name.find('.');
     const std::string prefix = dot == figure.name.npos ? "" : figure.name.substr(0, dot);
     const auto at = std::find(prefixes.begin(), prefixes.end(), prefix);
