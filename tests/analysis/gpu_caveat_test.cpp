@@ -88,3 +88,15 @@ TEST_CASE("a fused model with max pools says what Inductor keeps less of, others
   }
   CHECK(caveat({"workload=train", "model.name=gpt-mini", "compile.fuse=true"}) == "");
 }
+
+TEST_CASE(
+    "where GPUs have nothing but PCIe, sums that are kept from it are not known, and it is said") {
+  const auto of = [](const char* machine, const char* more = "seed=0") {
+    return caveat({machine, "workload=collective", "collective.p2p=false", more});
+  };
+  for (const char* machine : {"machine=l40s-2", "machine=l40s-4"}) {
+    CHECK_THAT(of(machine), Catch::Contains("collective.p2p changes nothing here"));
+    CHECK(caveat({machine, "workload=collective"}) == "");
+  }
+  CHECK(of("machine=h100-sxm-8") == "");
+}

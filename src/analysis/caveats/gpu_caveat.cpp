@@ -51,6 +51,18 @@ std::string memory_caveat(const program::Config& config) {
          "eager code: Inductor keeps one, so a compiled model needs less memory";
 }
 
+// Where GPUs have nothing but PCIe, what is known of a sum is one measured rate: that of a
+// collective which reaches them directly, or not.
+bool asks_in_vain_for_no_peers(const program::Config& config, const machine::Machine& machine) {
+  const machine::GpuLink& link = machine.gpu_link;
+  if (link.kind != machine::LinkKind::kPcie || !link.peer_to_peer || machine.nodes > 1)
+    return false;
+  const bool asks = !config.flag("collective.p2p") &&
+                    program::idle_because(config, "collective.p2p").empty() &&
+                    !train::trains_in_stages(config) && !config.flag("collective.expanded");
+  return asks && machine.host.memory_bytes_per_s >= 2.0 * machine.gpu_count * link.ring_bytes_per_s;
+}
+
 }  // namespace
 
 std::string gpu_caveat(const program::Config& config, const machine::Machine& machine) {
@@ -58,6 +70,10 @@ std::string gpu_caveat(const program::Config& config, const machine::Machine& ma
   const int gpus = machine.gpu_count * machine.nodes;
   if (workload == "collective" && gpus == 1)
     return "A collective of one rank moves nothing; choose a machine of several GPUs";
+  if (asks_in_vain_for_no_peers(config, machine))
+    return "collective.p2p changes nothing here: how fast sums are through the host's memory is "
+           "not "
+           "known of these GPUs, and they are timed as measured over PCIe";
   if (asks_for_tf32(config) && machine.gpu.tf32_flops_per_s <= 0)
     return machine.gpu.name +
            " has no units for TF32, which came with compute capability 8.0: it computes in FP32";
