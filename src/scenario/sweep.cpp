@@ -154,7 +154,8 @@ std::vector<const analysis::Metric*> telling_metrics(const Sweep& sweep, std::si
                                                "occupancy.achieved",
                                                "gpu.util",
                                                "bandwidth.h2d",
-                                               "bandwidth.d2h"};
+                                               "bandwidth.d2h",
+                                               "bandwidth.dram"};
   const std::vector<const analysis::Metric*> there = metrics_of(sweep);
   std::vector<const analysis::Metric*> shown;
   for (const std::string_view name : kMattersMost) {

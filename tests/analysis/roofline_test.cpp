@@ -160,3 +160,20 @@ TEST_CASE("a run whose kernels do no arithmetic at times has its intensity from 
     CHECK(*analysis::intensity(told) == Approx(value(trained, "roofline.intensity")).epsilon(1e-3));
   }
 }
+
+TEST_CASE("the bandwidth of device memory is what kernels and copies move there") {
+  const Run streams = reader("4 GiB"), fits = reader("4 MiB");
+  const double peak = streams.machine->gpu.memory_bytes_per_s;
+  CHECK(value(streams, "bandwidth.dram") ==
+        Approx(streams.machine->gpu.memory_efficiency * peak).epsilon(0.02));
+  CHECK(value(fits, "bandwidth.dram") == 0);
+  const Run copy = run({"workload=copy", "machine=h200-1", "copy.direction=d2d",
+                        "copy.bytes=256 MiB", "copy.count=4"});
+  CHECK(value(copy, "bandwidth.dram") ==
+        Approx(copy.machine->gpu.memory_efficiency * copy.machine->gpu.memory_bytes_per_s)
+            .epsilon(0.01));
+  const Run up = run({"workload=copy", "copy.direction=h2d"});
+  CHECK_FALSE(analysis::value_of(up.metrics, "bandwidth.dram"));
+  const Run still = run({"workload=kernel", "kernel.bytes_per_thread=0"});
+  CHECK_FALSE(analysis::value_of(still.metrics, "bandwidth.dram"));
+}

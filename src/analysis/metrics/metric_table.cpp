@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/causes/bubble.h"
+#include "analysis/metrics/device_bandwidth.h"
 #include "analysis/metrics/metric_rows.h"
 #include "analysis/steps/launches.h"
 #include "analysis/views/copy_steps.h"
@@ -176,6 +177,10 @@ void add_rates(Table& t) {
   t.more_is_better("bandwidth.d2h", "B/s", "copy bandwidth to host",
                    "bytes copied device to host over time.d2h",
                    [](const Facts& f) { return bandwidth(f.d2h); });
+  t.more_is_better("bandwidth.dram", "B/s", "device-memory bandwidth",
+                   "bytes that kernels, and copies within the device, read from device memory and "
+                   "write to it, over the time in which they run; what L2 serves is not among them",
+                   device_bandwidth);
   t.more_is_better(
       "bandwidth.algorithm", "B/s", "algorithm bandwidth",
       "bytes of a collective over its time, from its call to its completion; where the GPU was at "
