@@ -32,15 +32,37 @@ std::string_view name_of(Bound bound) {
       return "compute-bound";
     case Bound::kMemory:
       return "memory-bound";
+    case Bound::kLatency:
+      return "latency-bound";
     case Bound::kOverhead:
       return "overhead-bound";
   }
   return "";
 }
 
-double Regime::explained() const {
+double Regime::busiest() const {
   return std::max({arithmetic, memory, l2});
 }
+
+double Regime::explained() const {
+  return std::max(busiest(), latency);
+}
+
+namespace {
+
+// How long the work takes where nothing but what is in flight limits it.
+double latency_ns(const Gpu& gpu, const KernelWork& work) {
+  const double cycle_ns = 1e9 / gpu.boost_clock_hz;
+  const double hits = work.bytes > 0 ? 1 - work.device_bytes / work.bytes : 0;
+  const double load = hits * kL2Latency + (1 - hits) * kMemoryLatency;
+  const auto turns = [](double amount, double in_flight) {
+    return in_flight > 0 ? amount / in_flight : 0;
+  };
+  return cycle_ns * std::max(turns(work.bytes, work.bytes_in_flight) * load,
+                             turns(work.flops, work.flops_in_flight) * kArithmeticLatency);
+}
+
+}  // namespace
 
 Regime regime(const Gpu& gpu, const KernelWork& work, double nanos) {
   Regime result;
@@ -52,7 +74,12 @@ Regime regime(const Gpu& gpu, const KernelWork& work, double nanos) {
       share(work.flops, peak_flops_per_s(gpu, work.math).value_or(0) * work.efficiency);
   result.memory = share(work.device_bytes, gpu.memory_bytes_per_s * gpu.memory_efficiency);
   result.l2 = share(work.bytes, gpu.l2_bytes_per_s * gpu.memory_efficiency);
+  result.latency = std::min(1.0, latency_ns(gpu, work) / nanos);
   if (result.explained() < kExplained) return result;
+  if (result.busiest() < kBusy * result.latency) {
+    result.bound = Bound::kLatency;
+    return result;
+  }
   const bool by_memory = std::max(result.memory, result.l2) > result.arithmetic;
   result.bound = by_memory ? Bound::kMemory : Bound::kCompute;
   return result;

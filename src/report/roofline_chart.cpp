@@ -250,7 +250,9 @@ std::string legend_words(const std::vector<RunView>& views, const std::vector<Si
                          const Speech& speech) {
   std::string words = speech.say("A point is a kernel, as large as its share of the time.");
   if (std::ranges::any_of(sides, [](const Side& side) { return side.gpu != nullptr; }))
-    words += " " + speech.say("Blue: compute-bound. Orange: memory-bound. Red: overhead-bound.");
+    words += " " + speech.say(
+                       "Blue: compute-bound. Orange: memory-bound. Purple: latency-bound. "
+                       "Red: overhead-bound.");
   if (sides.size() == 2)
     words += " " + told(speech, "Filled: {}. Rings: {}.", views[sides[0].run].run->label,
                         views[sides[1].run].run->label);

@@ -212,7 +212,14 @@ std::string limiters(const machine::Occupancy& occupancy, const Speech& speech) 
 }
 
 std::string last_words(const sim::SmRun& run, const Speech& speech) {
-  return told(speech, "{} of {}", whole(run.wave(run.waves - 1).blocks), whole(run.blocks_a_wave));
+  const std::string words =
+      told(speech, "{} of {}", whole(run.wave(run.waves - 1).blocks), whole(run.blocks_a_wave));
+  const sim::Fullest fullest = sim::fullest_sms(run);
+  if (fullest.sms == 0) return words;
+  return words + told(speech,
+                      fullest.sms == 1 ? "; 1 SM of {1} has {2}, the others have {3}"
+                                       : "; {0} SMs of {1} have {2}, the others have {3}",
+                      fullest.sms, run.sms, fullest.blocks, fullest.blocks - 1);
 }
 
 std::vector<std::string> figures_of(const Side& side, const Speech& speech) {

@@ -141,6 +141,17 @@ BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gp
   return cost;
 }
 
+machine::KernelWork work_in_flight(const program::Operation& operation, const machine::Gpu& gpu) {
+  machine::KernelWork work = kernel_work(operation, gpu);
+  if (!operation.block_work || operation.block_work->ilp <= 0) return work;
+  const machine::Occupancy occupancy = machine::occupancy(gpu, launch_shape(operation, gpu));
+  const double blocks = static_cast<double>(occupancy.blocks_per_sm) * gpu.sm_count;
+  const double instructions = blocks * operation.threads * operation.block_work->ilp;
+  work.bytes_in_flight = instructions * kLoadBytes;
+  work.flops_in_flight = instructions * operations_of_instruction(work.math, gpu) / machine::kWarp;
+  return work;
+}
+
 BlockCost slowed(BlockCost cost, double slowness) {
   const auto longer = [&](std::int64_t work) {
     return static_cast<std::int64_t>(std::ceil(static_cast<double>(work) * slowness));

@@ -5,6 +5,7 @@
 
 #include "machine/machine.h"
 #include "machine/occupancy.h"
+#include "machine/roofline.h"
 #include "program/program.h"
 #include "sim/sm_array.h"
 
@@ -21,6 +22,10 @@ machine::LaunchShape launch_shape(const program::Operation& operation, const mac
 // the SM's time for itself. Where others want the same SMs, all take longer.
 BlockCost block_cost(const program::Operation& operation, const machine::Gpu& gpu,
                      std::optional<double> l2_hits = std::nullopt);
+
+// One launch of it for the roofline (kernel_model.h), with what a GPU that is full of its blocks
+// has in flight.
+machine::KernelWork work_in_flight(const program::Operation& operation, const machine::Gpu& gpu);
 
 // Of a GPU on which everything takes so many times as long.
 BlockCost slowed(BlockCost cost, double slowness);

@@ -32,4 +32,11 @@ int idle_sms(const std::vector<WaveRows>& rows) {
   return idle;
 }
 
+Fullest fullest_sms(const SmRun& run) {
+  if (run.waves == 0) return {};
+  const std::int64_t blocks = run.wave(run.waves - 1).blocks;
+  if (blocks < run.sms || blocks % run.sms == 0) return {};
+  return {static_cast<int>(blocks % run.sms), blocks / run.sms + 1};
+}
+
 }  // namespace trainscope::sim

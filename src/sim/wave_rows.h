@@ -23,4 +23,12 @@ std::vector<WaveRows> last_wave_rows(const SmRun& run);
 // SMs without a block in the last wave.
 int idle_sms(const std::vector<WaveRows>& rows);
 
+// Where the last wave's blocks do not come out even: the SMs that get one more than the others, and
+// how many blocks those have. 0 SMs: all have as many, or some have none.
+struct Fullest {
+  int sms = 0;
+  std::int64_t blocks = 0;
+};
+Fullest fullest_sms(const SmRun& run);
+
 }  // namespace trainscope::sim

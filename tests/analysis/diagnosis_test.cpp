@@ -441,3 +441,15 @@ TEST_CASE("sums hide behind a compiled backward that is cut at buckets, and behi
   CHECK_THAT(advice(whole), Catch::StartsWith("Try torch._dynamo.config.optimize_ddp = True"));
   CHECK_THAT(advice(cut), Catch::Contains("bucket_cap_mb") && !Catch::Contains("optimize_ddp"));
 }
+
+TEST_CASE("a host that synchronises after each launch is told so, once") {
+  const std::vector<Finding> found =
+      diagnose(run_of({"workload=launch", "launch.count=200", "launch.sync_each=true", "steps=3"}));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].part == Part::kIdleLaunch);
+  CHECK_THAT(found[0].why, Catch::Contains("waits in cudaDeviceSynchronize"));
+  CHECK_THAT(found[0].advice, Catch::Contains("launch.sync_each=false"));
+  CHECK(found[1].part == Part::kIdleSync);
+  CHECK_THAT(sentence(found[1]), !Catch::Contains("cudaDeviceSynchronize"));
+  CHECK(sentence(found[1]).back() == '.');
+}

@@ -156,3 +156,50 @@ TEST_CASE("of kernels that memory or few blocks limit, channels_last is advised 
 }
 
 // On GPUs without NVLink, where sums take as long as a backward.
+
+TEST_CASE("of a kernel that latency limits, the knobs that bring more in flight are advised") {
+  using Catch::Contains;
+  const auto of = [](std::vector<std::string> more) {
+    std::vector<std::string> settings{"workload=kernel", "kernel.grid=20000",
+                                      "kernel.bytes_per_thread=400"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return run_of(settings);
+  };
+  const std::vector<std::string> registers{"kernel.block=1024", "kernel.registers=33",
+                                           "kernel.flops_per_thread=10"};
+  const Finding cliff = first_of(of(registers));
+  CHECK_THAT(cliff.why,
+             Contains("latency limits") && Contains("32 of 64 warps") && Contains("registers"));
+  CHECK_THAT(cliff.advice, Contains("kernel.ilp=") && Contains("kernel.registers=32)") &&
+                               !Contains("faster memory"));
+  // What is advised helps.
+  const auto step = [](const Run& run) { return *value_of(run.metrics, "time.step"); };
+  const double before = step(of(registers));
+  CHECK(before >
+        1.5 * step(of({"kernel.block=1024", "kernel.registers=32", "kernel.flops_per_thread=10"})));
+  CHECK(before > 1.2 * step(of({"kernel.block=512", "kernel.registers=33", "kernel.grid=40000",
+                                "kernel.flops_per_thread=10"})));
+  const Finding shared =
+      first_of(of({"machine=a100-sxm-1", "kernel.block=128", "kernel.shared_bytes=100KiB"}));
+  CHECK_THAT(shared.why, Contains("latency limits") && Contains("shared memory"));
+  CHECK_THAT(shared.advice, Contains("kernel.ilp=16") && Contains("kernel.shared_bytes=") &&
+                                !Contains("more blocks, or"));
+  const Finding enough = first_of(of({"kernel.block=1024", "kernel.ilp=8"}));
+  CHECK_THAT(enough.why, Contains("memory's bandwidth limits"));
+  CHECK_THAT(enough.advice, Contains("faster memory"));
+}
+
+TEST_CASE("SMs that stand without a block are named, with the grid that fills them") {
+  using Catch::Contains;
+  const auto of = [](const char* grid, const char* registers) {
+    return first_of(
+        run_of({"workload=kernel", "machine=a100-sxm-1", "kernel.block=1024",
+                "kernel.flops_per_thread=100000", "kernel.bytes_per_thread=0", grid, registers}));
+  };
+  const Finding tail = of("kernel.grid=109", "kernel.registers=64");
+  CHECK_THAT(tail.why, Contains("49.5 %") && Contains("in the last wave 107 of 108 have none"));
+  CHECK_THAT(tail.advice, Contains("kernel.grid=108"));
+  const Finding one = of("kernel.grid=109", "kernel.registers=32");
+  CHECK_THAT(one.why, Contains("1 of 108 has 2 at the end, the others have 1"));
+  CHECK_THAT(of("kernel.grid=108", "kernel.registers=64").why, !Contains("without a block"));
+}

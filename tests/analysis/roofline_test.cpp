@@ -46,7 +46,8 @@ TEST_CASE("the intensity of a linear layer in FP16 is that of the background gui
 
 TEST_CASE("what binds a kernel: its arithmetic, its traffic, or neither") {
   const auto shares = [](const Run& run) {
-    return value(run, "bound.compute") + value(run, "bound.memory") + value(run, "bound.overhead");
+    return value(run, "bound.compute") + value(run, "bound.memory") + value(run, "bound.latency") +
+           value(run, "bound.overhead");
   };
   const Run large = run({"workload=gemm", "gemm.m=8192", "gemm.n=8192", "gemm.k=8192"});
   const Run thin = run({"workload=gemm", "gemm.m=1", "gemm.n=16384", "gemm.k=16384"});
@@ -159,6 +160,20 @@ TEST_CASE("a run whose kernels do no arithmetic at times has its intensity from 
     REQUIRE(analysis::intensity(told));
     CHECK(*analysis::intensity(told) == Approx(value(trained, "roofline.intensity")).epsilon(1e-3));
   }
+}
+
+TEST_CASE(
+    "a kernel of few warps is bound by latency, and by memory once each has more on its way") {
+  const auto with = [](const char* ilp) {
+    return run({"workload=kernel", "machine=a100-sxm-1", "kernel.grid=20000", "kernel.block=128",
+                "kernel.shared_bytes=100 KiB", "kernel.bytes_per_thread=400",
+                "kernel.flops_per_thread=0", "steps=2", ilp});
+  };
+  const Run few = with("kernel.ilp=1"), many = with("kernel.ilp=16");
+  CHECK(value(few, "bound.latency") > 0.9);
+  CHECK(value(few, "bound.overhead") < 0.1);
+  CHECK(value(many, "bound.memory") > 0.9);
+  CHECK(value(few, "time.step") > 5 * value(many, "time.step"));
 }
 
 TEST_CASE("the bandwidth of device memory is what kernels and copies move there") {

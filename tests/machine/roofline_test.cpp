@@ -106,3 +106,21 @@ TEST_CASE("a kernel is bound by what takes longest, and by overhead where nothin
   CHECK(regime(gpu, {}, 1000).bound == Bound::kOverhead);
   CHECK(regime(gpu, moves, 0).bound == Bound::kOverhead);
 }
+
+TEST_CASE("a kernel is bound by latency where what is in flight leaves every resource idle") {
+  const machine::Gpu gpu = machine::load_machine("a100-sxm-1").gpu;
+  machine::KernelWork moves;
+  moves.bytes = moves.device_bytes = 1e9;
+  // At half of what bandwidth times latency is, Little's law gives half of the bandwidth.
+  const double reached = gpu.memory_bytes_per_s * gpu.memory_efficiency;
+  const double latency = machine::kMemoryLatency / gpu.boost_clock_hz;
+  moves.bytes_in_flight = 0.5 * reached * latency;
+  const double nanos = 2 * moves.bytes / reached * 1e9;
+  const machine::Regime half = machine::regime(gpu, moves, nanos);
+  CHECK(half.latency == Approx(1));
+  CHECK(half.memory == Approx(0.5));
+  CHECK(half.bound == Bound::kLatency);
+  moves.bytes_in_flight *= 1.7;  // 0.85 of what memory could do
+  CHECK(machine::regime(gpu, moves, nanos / 1.7).bound == Bound::kMemory);
+  CHECK(machine::regime(gpu, moves, 10 * nanos).bound == Bound::kOverhead);
+}

@@ -73,6 +73,8 @@ TEST_CASE("a raster says how many waves there are, and how many SMs the last lea
   CHECK(wave_words(alone(blocks("A", "kernel.grid=2048"))).starts_with("2048 blocks, 19 waves"));
   CHECK(last_wave_words(alone(blocks("A", "kernel.grid=108"))) == "108 of 108");
   CHECK(last_wave_words(alone(blocks("A", "kernel.grid=109"))) == "1 of 108");
+  CHECK(wave_words(alone(blocks("A", "kernel.grid=109", "kernel.registers=32"))) ==
+        "109 blocks, 1 wave; 1 of 108 SMs has 2 blocks, the others 1");
   CHECK(wave_words(alone(blocks("A", "kernel.grid=1"))) == "1 block, 1 wave; 107 of 108 SMs idle");
 }
 

@@ -322,7 +322,8 @@ std::string headline(const Finding& finding, const Speech& speech) {
 
 std::string sentence(const Finding& finding) {
   const std::string why = capitalised(finding.why);
-  return why + (why.empty() ? "" : ". ") + finding.advice;
+  const bool is_apart = why.empty() || finding.advice.empty() || finding.advice.starts_with(' ');
+  return why + (why.empty() ? "" : ".") + (is_apart ? "" : " ") + finding.advice;
 }
 
 }  // namespace trainscope::analysis

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "analysis/advice/advice.h"
+#include "analysis/advice/advice_words.h"
+#include "analysis/advice/kernel_advice.h"
 #include "analysis/caveats/profiler_words.h"
 #include "analysis/caveats/rank_caveat.h"
 #include "analysis/views/operations.h"
@@ -148,7 +150,8 @@ bool hardly_waits(const Run& run) {
 // that nothing is known of. Of a step's overhead only what lies in kernels is theirs: the rest has
 // none at work.
 struct Limits {
-  double compute = 0, memory = 0, overhead = 0;
+  double compute = 0, memory = 0, latency = 0, overhead = 0;
+  double most() const { return std::max({compute, memory, latency, overhead}); }
 };
 
 Limits limits_of(const Facts& facts) {
@@ -156,19 +159,53 @@ Limits limits_of(const Facts& facts) {
   const Nanos kernels = facts.measured.kernels.length();
   if (!roofline.known() || !facts.measured.machine || kernels <= 0) return {};
   using machine::Bound;
-  const Nanos compute = roofline[Bound::kCompute], memory = roofline[Bound::kMemory];
-  const Nanos unknown = facts.measured.window.end - facts.measured.window.start - compute - memory -
+  const Nanos compute = roofline[Bound::kCompute], memory = roofline[Bound::kMemory],
+              latency = roofline[Bound::kLatency];
+  const Nanos explained = compute + memory + latency;
+  const Nanos unknown = facts.measured.window.end - facts.measured.window.start - explained -
                         roofline[Bound::kOverhead];
   const auto share = [&](Nanos time) {
     return static_cast<double>(std::max<Nanos>(0, time)) / static_cast<double>(kernels);
   };
-  return {share(compute), share(memory), share(kernels - compute - memory - unknown)};
+  return {share(compute), share(memory), share(latency), share(kernels - explained - unknown)};
+}
+
+// What limits most of the time, and what there is to try.
+std::string limit_words(const Run& run, const Limits& limits, const Speech& speech,
+                        std::string& advice) {
+  const auto percent = [&] { return fmt::format("{:.0f}", 100 * limits.most()); };
+  if (limits.overhead >= limits.most()) {
+    advice = idle_units_advice(run, speech);
+    return told(speech,
+                "{} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
+                "bandwidth to limit them",
+                percent());
+  }
+  if (limits.latency >= limits.most()) {
+    advice = latency_advice(run, speech);
+    return told(speech,
+                "{} % of it in kernels that latency limits: too little is on its way at once to "
+                "keep arithmetic or memory busy",
+                percent()) +
+           in_flight_words(run, speech);
+  }
+  if (limits.memory >= limits.most()) {
+    advice = memory_advice(run, speech);
+    return told(speech, "{} % of it in kernels that memory's bandwidth limits", percent());
+  }
+  advice = arithmetic_advice(run, speech);
+  std::string limited = told(speech, "{} % of it in kernels that arithmetic limits", percent());
+  if (starves_tensor_cores(run)) {
+    const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
+    limited += told(speech, "; products whose rows of {} feed tensor cores badly take {}",
+                    odd_sides(run), speech.number(format_nanos(odd)));
+  }
+  return limited;
 }
 
 std::string compute_why(const Run& run, const Speech& speech, std::string& advice) {
-  const auto [compute, memory, overhead] = limits_of(run.facts);
-  const auto percent = [](double part) { return fmt::format("{:.0f}", 100 * part); };
-  if (compute + memory + overhead <= 0) {
+  const Limits limits = limits_of(run.facts);
+  if (limits.most() <= 0) {
     const std::string longest = largest_calls(
         run, speech, [](const OperationRow::Figures& call) { return call.self_kernels; });
     const std::string kernels = run.program ? "" : longest_kernels(run, speech);
@@ -179,45 +216,47 @@ std::string compute_why(const Run& run, const Speech& speech, std::string& advic
     if (!kernels.empty()) return told(speech, "longest in {}", kernels);
     return hardly_waits(run) ? speech.say("work, no waiting") : "";
   }
-  if (overhead >= compute && overhead >= memory) {
-    advice = idle_units_advice(run, speech);
-    return told(speech,
-                "{} % of it in kernels too short, or of too few blocks, for arithmetic or memory's "
-                "bandwidth to limit them",
-                percent(overhead)) +
-           beside_limits(run, speech);
-  }
-  if (memory >= compute) {
-    advice = memory_advice(run, speech);
-    return told(speech, "{} % of it in kernels that memory's bandwidth limits", percent(memory)) +
-           beside_limits(run, speech);
-  }
-  advice = arithmetic_advice(run, speech);
-  std::string limited =
-      told(speech, "{} % of it in kernels that arithmetic limits", percent(compute));
-  if (starves_tensor_cores(run)) {
-    const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
-    limited += told(speech, "; products whose rows of {} feed tensor cores badly take {}",
-                    odd_sides(run), speech.number(format_nanos(odd)));
-  }
-  return limited + beside_limits(run, speech);
+  const std::string words = limit_words(run, limits, speech, advice);
+  advice = uneven_advice(run, speech) + advice;
+  return words + uneven_words(run, speech) + beside_limits(run, speech);
 }
 
-// The host synchronises: which call of it waits longest in these gaps.
-void explain_waiting_host(const Run& run, Finding& finding, const Speech& speech) {
-  const std::string call = longest_call(run, Part::kIdleSync);
-  finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
-  if (!call.empty()) finding.why += told(speech, ", longest in {}", call);
-  finding.advice = speech.say(
+std::string wait_advice(const Run& run, const std::string& call, const Speech& speech) {
+  if (is_set_on(run, "launch.sync_each"))
+    return speech.say("Do not synchronise after each launch (launch.sync_each=false).");
+  return speech.say(
       call.find("DeviceSynchronize") != std::string::npos
           ? "Look for torch.cuda.synchronize(), and call it only around what you measure."
           : "Look for .item(), .cpu() and print(loss), and do them now and then.");
+}
+
+// The host synchronises: which call of it waits longest in these gaps. Where that is why the GPU
+// waits for launches, it is said there what to do.
+void explain_waiting_host(const Run& run, Finding& finding, const HostCause& host,
+                          const Speech& speech) {
+  const std::string call = longest_call(run, Part::kIdleSync);
+  if (host.kind == HostCause::Kind::kWaits && call == host.name) {
+    finding.why =
+        speech.say("these waits themselves: until the host has noticed that the GPU is done");
+    return;
+  }
+  finding.why = speech.say("the host waits for the GPU, and then the GPU for the host");
+  if (!call.empty()) finding.why += told(speech, ", longest in {}", call);
+  finding.advice = wait_advice(run, call, speech);
 }
 
 // The GPU waits for a launch.
 void explain_launches(const Run& run, Finding& finding, const HostCause& cause,
                       const Speech& speech) {
   if (cause.is_elsewhere()) return explain_other_code(cause, finding, speech);
+  if (cause.kind == HostCause::Kind::kWaits) {
+    finding.why = told(speech,
+                       "the host waits in {} until the GPU has nothing left to do, and launches "
+                       "only then",
+                       cause.name);
+    finding.advice = wait_advice(run, cause.name, speech);
+    return;
+  }
   if (cause.kind == HostCause::Kind::kUnrecorded) {
     finding.why = speech.say("nothing tells what the host did meanwhile");
     finding.advice = speech.say("Record it too: ProfilerActivity.CPU beside CUDA.");
@@ -308,7 +347,7 @@ void explain(const Run& run, Finding& finding, const HostCause& host, const Spee
       return;
     }
     case Part::kIdleSync:
-      explain_waiting_host(run, finding, speech);
+      explain_waiting_host(run, finding, host, speech);
       return;
     case Part::kIdleLaunch:
       explain_launches(run, finding, host, speech);

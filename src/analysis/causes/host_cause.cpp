@@ -39,14 +39,35 @@ Longest longest_of(const Run& run, const std::map<trace::NameId, Nanos>& sums) {
   return longest;
 }
 
-// But for launches.
-Longest longest_call_within(const Run& run, const IntervalSet& gaps) {
+// Within a call that waits for the GPU.
+bool is_wait(const trace::Trace& trace, const Span& span) {
+  return span.category == Category::kHeld && is_call_of_runtime(trace.name(span)) &&
+         trace.name(span).find("Synchronize") != std::string::npos;
+}
+
+// But for launches, and where it is so asked for waits.
+Longest longest_call_within(const Run& run, const IntervalSet& gaps, bool with_waits) {
   std::map<trace::NameId, Nanos> sums;
   trace::for_each(run.trace->spans(), [&](const Span& span, trace::SpanId) {
     if (span.category != Category::kHostApi && span.category != Category::kHeld) return;
     if (!run.facts.measured.counts(run.trace->lanes()[span.lane])) return;
     if (is_launch(run.trace->name(span))) return;
+    if (!with_waits && is_wait(*run.trace, span)) return;
     sums[span.name] += gaps.length_within({span.start, span.end()});
+  });
+  return longest_of(run, sums);
+}
+
+// The call that waits for the GPU as most of the gaps begin, and how long those are.
+Longest wait_before(const Run& run, const IntervalSet& gaps) {
+  std::map<trace::NameId, Nanos> sums;
+  trace::for_each(run.trace->spans(), [&](const Span& span, trace::SpanId) {
+    if (!is_wait(*run.trace, span) || !run.facts.measured.counts(run.trace->lanes()[span.lane]))
+      return;
+    const std::vector<Interval>& all = gaps.intervals();
+    auto gap = std::ranges::lower_bound(all, span.start, {}, &Interval::start);
+    for (; gap != all.end() && gap->start < span.end(); ++gap)
+      sums[span.name] += gap->end - gap->start;
   });
   return longest_of(run, sums);
 }
@@ -160,7 +181,7 @@ HostCause longest_mark(const Run& run, const LaunchingThreads& threads, const In
 }  // namespace
 
 std::string longest_call(const Run& run, Part cause) {
-  return longest_call_within(run, gaps_of(run, cause)).name;
+  return longest_call_within(run, gaps_of(run, cause), true).name;
 }
 
 HostCause host_cause(const Run& run, double idle, double per) {
@@ -171,10 +192,14 @@ HostCause host_cause(const Run& run, double idle, double per) {
     return cause;
   };
   const double least = kNamed * idle * per;
-  const Longest call = longest_call_within(run, gaps);
+  const Longest call = longest_call_within(run, gaps, false);
   if (call.time > 0 && static_cast<double>(call.time) >= least)
     return a_step({Kind::kCall, static_cast<double>(call.time), call.name, ""});
-  if (run.program) return {};
+  if (run.program) {
+    const Longest wait = wait_before(run, gaps);
+    if (wait.time == 0 || 2 * wait.time < gaps.length()) return {};
+    return a_step({Kind::kWaits, static_cast<double>(wait.time), wait.name, ""});
+  }
   if (!has_operators(*run.trace)) return {Kind::kUnrecorded};
   const LaunchingThreads threads(run);
   const IntervalSet calls = threads.calls();

@@ -78,9 +78,14 @@ void add_roofline(Table& t) {
   t.share("bound.memory", "memory-bound",
           "share of a step in which, else, one runs whose memory traffic takes most of its time",
           bound_share(machine::Bound::kMemory));
+  t.share("bound.latency", "latency-bound",
+          "share of a step in which, else, one runs whose warps have too few instructions or loads "
+          "on their way to keep arithmetic or memory busy",
+          bound_share(machine::Bound::kLatency));
+  t.rows.back().less_is_better = true;
   t.share("bound.overhead", "overhead-bound",
-          "the rest: no kernel at work, or one that leaves both arithmetic and memory idle for "
-          "more than half of its time",
+          "the rest: no kernel at work, or one too short, or of too few blocks, for any of that to "
+          "take half of its time",
           bound_share(machine::Bound::kOverhead));
   t.rows.back().less_is_better = true;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/steps/lane_kinds.h"
+#include "sim/block_cost.h"
 #include "sim/kernel_model.h"
 
 namespace trainscope::analysis {
@@ -137,7 +138,7 @@ class Gatherer {
 RooflineKernel kernel_of(const Group& group, const machine::Gpu& gpu, bool measured) {
   RooflineKernel kernel;
   kernel.name = group.operation->kernel;
-  kernel.work = sim::kernel_work(measured ? called(*group.operation) : *group.operation, gpu);
+  kernel.work = sim::work_in_flight(measured ? called(*group.operation) : *group.operation, gpu);
   kernel.launches = group.launches;
   kernel.nanos = static_cast<double>(group.whole) / static_cast<double>(group.launches);
   kernel.time = group.time;
@@ -185,7 +186,7 @@ void sort_by_time(std::vector<RooflineKernel>& kernels) {
 }
 
 struct ByBound {
-  std::vector<Interval> compute, memory, unknown;
+  std::vector<Interval> compute, memory, latency, unknown;
 };
 
 // In the order of the trace, in which they need no sorting.
@@ -198,21 +199,24 @@ ByBound by_bound(const std::vector<Launch>& launches) {
       intervals.compute.push_back(launch.time);
     else if (launch.group->bound == Bound::kMemory)
       intervals.memory.push_back(launch.time);
+    else if (launch.group->bound == Bound::kLatency)
+      intervals.latency.push_back(launch.time);
   }
   return intervals;
 }
 
-// What no kernel that computes or moves memory takes is overhead.
+// What no kernel that computes, moves memory or waits for either takes is overhead.
 void divide_window(Roofline& result, const Interval& window, ByBound intervals) {
   const IntervalSet compute(std::move(intervals.compute)), memory(std::move(intervals.memory)),
-      unknown(std::move(intervals.unknown));
-  const IntervalSet busy = compute.united(memory);
+      latency(std::move(intervals.latency)), unknown(std::move(intervals.unknown));
+  const IntervalSet by_resource = compute.united(memory), busy = by_resource.united(latency);
   const Nanos others = unknown.without(busy).length();
   const auto set = [&](Bound bound, Nanos time) {
     result.time[static_cast<std::size_t>(bound)] = time;
   };
   set(Bound::kCompute, compute.length());
-  set(Bound::kMemory, busy.length() - compute.length());
+  set(Bound::kMemory, by_resource.length() - compute.length());
+  set(Bound::kLatency, busy.length() - by_resource.length());
   set(Bound::kOverhead, window.end - window.start - busy.length() - others);
 }
 

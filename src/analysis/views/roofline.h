@@ -29,14 +29,14 @@ struct RooflineKernel {
 struct Roofline {
   std::vector<RooflineKernel> kernels;  // by time, longest first
   Nanos unknown = 0;                    // time of kernels whose arithmetic is not known
-  // The window, where any kernel is known: each nanosecond belongs to the first of compute and
-  // memory that a kernel at work is bound by, else to overhead. Without kernels that nothing is
-  // known of.
+  // The window, where any kernel is known: each nanosecond belongs to the first of compute, memory
+  // and latency that a kernel at work is bound by, else to overhead. Without kernels that nothing
+  // is known of.
   std::array<Nanos, machine::kBounds> time{};
 
   bool known() const { return !kernels.empty(); }
   Nanos operator[](machine::Bound bound) const { return time[static_cast<std::size_t>(bound)]; }
-  double share(machine::Bound bound) const;  // of the three
+  double share(machine::Bound bound) const;  // of them all
   machine::Bound bound() const;              // the one with the largest share
 };
 

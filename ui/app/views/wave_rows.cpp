@@ -39,6 +39,10 @@ std::string wave_words(const sim::SmRun& run) {
   if (const int idle = idle_sms(last_wave_rows(run)); idle > 0)
     words +=
         fmt::format("; {}{} of {} SMs idle", run.waves > 1 ? "in the last, " : "", idle, run.sms);
+  if (const sim::Fullest fullest = sim::fullest_sms(run); fullest.sms > 0)
+    words += fmt::format("; {}{} of {} SMs {} {} blocks{}", run.waves > 1 ? "in the last, " : "",
+                         fullest.sms, run.sms, fullest.sms == 1 ? "has" : "have", fullest.blocks,
+                         fullest.blocks == 2 ? ", the others 1" : "");
   return words;
 }
 

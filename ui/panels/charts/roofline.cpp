@@ -18,7 +18,7 @@ using analysis::RooflineKernel;
 using machine::Bound;
 
 constexpr const char* kPanelName = "roofline";
-constexpr Bound kAll[] = {Bound::kCompute, Bound::kMemory, Bound::kOverhead};
+constexpr Bound kAll[] = {Bound::kCompute, Bound::kMemory, Bound::kLatency, Bound::kOverhead};
 
 bool has_streams(const trace::Trace& trace) {
   for (std::uint32_t i = 0, n = trace.lanes().size(); i < n; ++i)
@@ -77,7 +77,7 @@ bool any_point(const std::vector<RooflineSide>& sides) {
 
 // ---- What a step is bound by -------------------------------------------------------------------
 
-// The three shares as one bar. Returns its foot.
+// The shares as one bar. Returns its foot.
 float draw_share_bar(const Theme& theme, const Box& room, float y, const RooflineSide& side) {
   const float height = theme.px(15);
   float x = room.min.x;
@@ -128,7 +128,7 @@ float draw_shares(const PanelContext& context, const Box& room,
   for (const Bound bound : kAll) {
     draw->AddRectFilled({room.min.x, y - theme.px(5)}, {room.min.x + theme.px(10), y + theme.px(5)},
                         bound_color(theme, bound), theme.px(2));
-    static constexpr const char* kWords[] = {"arithmetic", "memory", "overhead"};
+    static constexpr const char* kWords[] = {"arithmetic", "memory", "latency", "overhead"};
     draw_text_middle(draw, theme.font.text, size, room.min.x + theme.px(17), y, theme.muted,
                      kWords[static_cast<std::size_t>(bound)]);
     for (std::size_t i = 0; i < sides.size(); ++i)

@@ -379,6 +379,10 @@ class Painter {
       rows.emplace_back("arithmetic alone", format_value(kernel.regime.arithmetic, "%"));
       rows.emplace_back("memory alone", format_value(kernel.regime.memory, "%"));
       if (kernel.regime.l2 > 0) rows.emplace_back("L2 alone", format_value(kernel.regime.l2, "%"));
+      if (kernel.regime.latency > 0)
+        rows.emplace_back("latency alone", format_value(kernel.regime.latency, "%"));
+      if (kernel.nanos > 0 && work.device_bytes > 0)
+        rows.emplace_back("device memory", format_rate(work.device_bytes / kernel.nanos * 1e9));
     }
     const std::string mark = sides_.size() > 1 ? side.side == 0 ? "A  " : "B  " : "";
     chart_card(theme_, mark + trace::short_name(kernel.name), rows);
@@ -402,6 +406,8 @@ Color bound_color(const Theme& theme, machine::Bound bound) {
       return theme.of(trace::Category::kForward).line;
     case machine::Bound::kMemory:
       return theme.of(trace::Category::kCopyH2D).line;
+    case machine::Bound::kLatency:
+      return theme.of(trace::Category::kCollective).line;
     case machine::Bound::kOverhead:
       return theme.bad;
   }
