@@ -37,7 +37,9 @@ bool is_of_warmup(const Run& run) {
 
 std::string what_times_are_of(const Run& one) {
   const int steps = one.facts.measured.steps;
-  if (steps == 0) return "the whole run, since it has no steps";
+  if (steps == 0)
+    return step_windows(*one.trace).empty() ? "the whole run, since it has no steps"
+                                            : "the whole run, since none of its steps was done";
   return (steps == 1 ? "one step" : fmt::format("a step, the mean of {}", steps)) +
          which_steps(one);
 }

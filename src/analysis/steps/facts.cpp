@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/steps/epochs.h"
+#include "analysis/steps/finished_steps.h"
 #include "analysis/steps/step_facts.h"
 #include "analysis/steps/step_parts.h"
 
@@ -82,7 +83,8 @@ Facts gather_whole_facts(const trace::Trace& trace, const program::Program* prog
 void for_each_step_facts(const trace::Trace& trace, const program::Program* program,
                          const machine::Machine* machine,
                          const std::function<void(Facts&& facts)>& visit) {
-  const std::vector<RankedStep> steps = ranked_steps(trace);
+  std::vector<RankedStep> steps = ranked_steps(trace);
+  steps.resize(std::min(steps.size(), finished_steps(trace, program)));
   const Measured whole = measure(trace, program, machine);
   const DeviceMemory memory(trace);
   std::vector<Interval> times;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/steps/finished_steps.h"
 #include "analysis/steps/lane_kinds.h"
 #include "analysis/steps/launched_work.h"
 #include "analysis/steps/steady_steps.h"
@@ -36,8 +37,9 @@ Nanos first_endless_call(const trace::Trace& trace) {
 }
 
 // Those of steps whose work is done at some time.
-RankMarks ended_marks(const trace::Trace& trace) {
+RankMarks ended_marks(const trace::Trace& trace, const program::Program* program) {
   RankMarks ranks = marks_by_rank(trace);
+  drop_unfinished(ranks, trace, program);
   const Nanos endless = first_endless_call(trace);
   for (auto& [rank, marks] : ranks)
     std::erase_if(marks, [&](const StepMark& mark) { return mark.time.end > endless; });
@@ -56,7 +58,7 @@ std::map<std::int32_t, Interval> windows_of(const OwnMarks& ranks, const Launche
 
 void find_window(Measured& measured, int warmup) {
   const trace::Trace& trace = *measured.trace;
-  const RankMarks ranks = ended_marks(trace);
+  const RankMarks ranks = ended_marks(trace, measured.program);
   const StepMarks first = first_marks(ranks);
   if (first.marks.empty()) return;
   const LaunchedWork launched(trace, ranks_of(ranks));
@@ -187,9 +189,10 @@ bool ranks_have_hosts(const trace::Trace& trace,
 }
 
 // Ranks that have marks of their own, and not of all steps.
-std::set<std::int32_t> ranks_with_fewer_steps(const trace::Trace& trace) {
+std::set<std::int32_t> ranks_with_fewer_steps(const trace::Trace& trace,
+                                              const program::Program* program) {
   std::set<std::int32_t> fewer;
-  const RankMarks ranks = ended_marks(trace);
+  const RankMarks ranks = ended_marks(trace, program);
   if (ranks.empty()) return fewer;
   const std::size_t steps = ranks.begin()->second.size();
   for (const auto& [rank, marks] : marks_of_steps(ranks, 0, steps))
@@ -212,7 +215,7 @@ void find_critical(Measured& measured) {
     const Nanos wait = std::min(span.end(), steps.end) - std::max(span.start, steps.start);
     waits[rank] += std::max<Nanos>(wait, 0);
   });
-  for (const std::int32_t rank : ranks_with_fewer_steps(trace))
+  for (const std::int32_t rank : ranks_with_fewer_steps(trace, measured.program))
     if (waits.size() > 1) waits.erase(rank);
   const auto least = std::min_element(
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
