@@ -24,13 +24,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-// WORKLOAD means workload: what is all in capitals is spelled in small letters too.
+// WORKLOAD means workload, and AdamW adamw.
 std::string in_small_letters(std::string_view name) {
   std::string small(name);
-  for (char& c : small) {
-    if (c >= 'a' && c <= 'z') return std::string(name);
+  for (char& c : small)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
   return small;
 }
 
@@ -43,6 +41,29 @@ std::vector<std::string> longer_names(std::string_view start,
     if (!small.empty() && candidate.size() > small.size() && candidate.starts_with(small) &&
         (candidate[small.size()] == '-' || candidate[small.size()] == '.'))
       names.push_back(candidate);
+  return names;
+}
+
+std::string_view first_word(std::string_view name) {
+  return name.substr(0, name.find('.'));
+}
+
+// "checkpoint.enabled" of "gradient_checkpointing": the names whose first word it has in it, the
+// longest that it has.
+std::vector<std::string> names_within(std::string_view wrong,
+                                      const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLeast = 5;  // shorter ones are in many words by chance
+  const std::string small = in_small_letters(wrong);
+  std::vector<std::string> names;
+  std::size_t longest = kLeast;
+  for (const std::string& candidate : candidates) {
+    const std::string_view word = first_word(candidate);
+    if (word == candidate || word.size() < longest || small.find(word) == std::string::npos)
+      continue;
+    if (word.size() > longest) names.clear();
+    longest = word.size();
+    names.push_back(candidate);
+  }
   return names;
 }
 
@@ -60,8 +81,8 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    std::size_t distance =
-        std::min(edit_distance(wrong, candidate), edit_distance(small, candidate));
+    std::size_t distance = std::min(edit_distance(wrong, candidate),
+                                    edit_distance(small, in_small_letters(candidate)));
     // `pin_memory` means `loader.pin_memory`.
     if (wrong.find('.') == std::string_view::npos && last_word(candidate) != candidate)
       distance = std::min(distance, edit_distance(wrong, last_word(candidate)) + 1);
@@ -75,11 +96,36 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   return best;
 }
 
+namespace {
+
+std::vector<std::string> nearest_names(std::string_view wrong,
+                                       const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(wrong, candidates);
+  return nearest.empty() ? std::vector<std::string>() : std::vector<std::string>{nearest};
+}
+
+std::vector<std::string> same_but_for_case(std::string_view wrong,
+                                           const std::vector<std::string>& candidates) {
+  const std::string small = in_small_letters(wrong);
+  for (const std::string& candidate : candidates)
+    if (!small.empty() && in_small_letters(candidate) == small) return {candidate};
+  return {};
+}
+
+}  // namespace
+
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kMost = 5;  // more are a list to look up
-  std::vector<std::string> names{nearest_name(wrong, candidates)};
-  if (names.front().empty()) names = longer_names(wrong, candidates);
-  if (names.empty() || names.size() > kMost) return "";
+  constexpr std::size_t kMost = 5;     // more are a list to look up
+  constexpr std::size_t kLong = 1024;  // is no name
+  if (wrong.size() > kLong) return "";
+  const auto is_short = [](const std::vector<std::string>& names) {
+    return !names.empty() && names.size() <= kMost;
+  };
+  std::vector<std::string> names = same_but_for_case(wrong, candidates);
+  if (names.empty()) names = longer_names(wrong, candidates);
+  if (!is_short(names)) names = nearest_names(wrong, candidates);
+  if (names.empty()) names = names_within(wrong, candidates);
+  if (!is_short(names)) return "";
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];

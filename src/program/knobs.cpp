@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/number_text.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "program/knob_number.h"
 #include "program/knob_table.h"
+#include "program/usual_names.h"
 
 namespace trainscope::program {
 namespace {
@@ -65,7 +65,7 @@ Value checked_choice(const Knob& knob, const Value& value) {
   };
   if (!word || !in(knob.choices))
     refuse(knob, in_words(value) + " is none of " + joined(knob.choices) +
-                     (word ? did_you_mean(*word, knob.choices) : ""));
+                     (word ? did_you_mean_choice(*word, knob.choices) : ""));
   if (!in(knob.built_choices))
     refuse(knob, *word + " is declared but not built yet; what runs today: " +
                      joined(knob.built_choices));
@@ -107,7 +107,7 @@ const Knob* find_knob_or_null(std::string_view name) {
 
 const Knob& find_knob(std::string_view name) {
   if (const Knob* knob = find_knob_or_null(name)) return *knob;
-  throw InputError("there is no knob " + std::string(name) + did_you_mean(name, knob_names()) +
+  throw InputError("there is no knob " + std::string(name) + did_you_mean_knob(name) +
                    "; `trainscope knobs` lists them");
 }
 

@@ -48,3 +48,14 @@ TEST_CASE("of the beginning of a few names all are meant, and of many none") {
                                 "memory.peak_e", "memory.peak_f"})
             .empty());
 }
+
+TEST_CASE("a name but for its capitals comes first, then what goes on behind it, then a near one") {
+  const std::vector<std::string> optimizers{"sgd", "adam", "adamw"};
+  CHECK(did_you_mean("AdamW", optimizers) == " (did you mean adamw?)");
+  CHECK(nearest_name("AdamW", optimizers) == "adamw");
+  const std::vector<std::string> knobs{"optimizer.name", "optimizer.lr", "checkpoint.enabled",
+                                       "clip_grad_norm"};
+  CHECK(did_you_mean("optimizer", knobs) == " (did you mean optimizer.name or optimizer.lr?)");
+  CHECK(did_you_mean("gradient_checkpointing", knobs) == " (did you mean checkpoint.enabled?)");
+  CHECK(did_you_mean("checkpoint.enable", knobs) == " (did you mean checkpoint.enabled?)");
+}
