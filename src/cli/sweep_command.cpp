@@ -143,7 +143,7 @@ int sweep_command(const SweepOptions& options) {
   }
   if (!options.run.outputs.png.empty()) write_picture(sweep, request, options);
   std::cout << (options.run.outputs.json ? sweep_json(sweep, request.sides) + "\n"
-                                         : sweep_table(sweep));
+                                         : sweep_table(sweep, request.sides));
   if (left_out == 0) return 0;
   std::cout.flush();
   const std::size_t done = sweep.points.size();

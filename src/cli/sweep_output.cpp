@@ -12,6 +12,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/sweep_notes.h"
 #include "cli/table.h"
 #include "report/comparison.h"
 
@@ -32,13 +33,10 @@ std::string headed(const SweepPoint& first, const SweepPoint::Side& side, const 
   return first.sides.size() > 1 ? side.label + " " + name : name;
 }
 
-// Of a run that ended early its beginning: what its memory held then, row by row, is for the JSON.
 std::string why_not(const SweepPoint& point) {
-  constexpr std::size_t kMost = 100;
   std::string text;
   for (const SweepPoint::Side& side : point.sides) {
-    const std::string why =
-        side.refused.empty() ? without_middle(side.ending, kMost, 0) : side.refused;
+    const std::string why = side.refused.empty() ? ending_in_short(side.ending) : side.refused;
     if (why.empty()) continue;
     if (!text.empty() && text != why) text += "; ";
     if (text != why) text += point.sides.size() > 1 ? side.label + ": " + why : why;
@@ -160,10 +158,7 @@ Json sides_of(const Sweep& sweep, const std::vector<LabelledConfig>& sides) {
 // ---- How it is told ----------------------------------------------------------------------------
 
 std::string words_of(const Sweep& sweep, const SweepPoint& point, const SweepPoint::Side& side) {
-  std::string words;
-  for (std::size_t i = 0; i < sweep.axes.size(); ++i)
-    words += (i == 0 ? "" : " and ") + sweep.axes[i].knob->name + " = " +
-             program::show(*sweep.axes[i].knob, point.values[i]);
+  const std::string words = values_of(sweep, point);
   return point.sides.size() > 1 ? words + " (" + side.label + ")" : words;
 }
 
@@ -201,7 +196,7 @@ std::string caveats_of(const Sweep& sweep) {
 
 }  // namespace
 
-std::string sweep_table(const Sweep& sweep) {
+std::string sweep_table(const Sweep& sweep, const std::vector<LabelledConfig>& sides) {
   constexpr std::size_t kMost = 5;
   const std::vector<const Metric*> metrics = scenario::telling_metrics(sweep, kMost);
   std::vector<Align> columns;
@@ -236,7 +231,8 @@ std::string sweep_table(const Sweep& sweep) {
     row.push_back(why.empty() && careful ? "read with care" : why);
     table.add(row);
   }
-  return heading_of(sweep) + table.text() + note_of_brackets(sweep) + caveats_of(sweep);
+  return heading_of(sweep) + table.text() + sweep_notes(sweep, sides) + note_of_brackets(sweep) +
+         caveats_of(sweep);
 }
 
 std::string sweep_csv(const Sweep& sweep) {

@@ -77,7 +77,8 @@ TEST_CASE("a sweep tells what its sides have alike and what each has alone") {
   CHECK(memory["sides"]["B"]["config"] == json({{"copy.memory", "pinned"}}));
   const std::string machines = "sweep which-gpu --vary batch_size=1,2";
   const std::vector<std::string> rows = lines(run(machines).out);
-  REQUIRE(rows.size() == 6);
+  REQUIRE(rows.size() == 9);
+  CHECK_THAT(rows[7], Catch::StartsWith("A: Best throughput: batch_size = 2, "));
   CHECK_THAT(rows[0], Catch::StartsWith("A  SIMULATED  1 x L40S"));
   CHECK_THAT(rows[1], Catch::StartsWith("B  SIMULATED  1 x A100"));
   const json sides = json::parse(run(machines + " --json").out);
@@ -197,4 +198,22 @@ TEST_CASE("what a run that ended early has up to there is told from what others 
   CHECK(points[0]["runs"]["A"]["caveat"].is_null());
   CHECK(points[1]["runs"]["A"]["complete"] == false);
   CHECK(points[1]["runs"]["A"]["metrics"].contains("memory.peak_allocated"));
+}
+
+TEST_CASE("a sweep says which value is the largest that fits, and why the others do not, in full") {
+  const Result table = run(
+      "sweep --machine t4-1 --set workload=train --set model.name=gpt2 --set model.seq_len=1024 "
+      "--set optimizer.name=adamw --set steps=2 --vary batch_size=1,2,64");
+  CHECK(table.code == 0);
+  CHECK_THAT(table.out, Catch::Contains("\nLargest that fits: batch_size = 2\n") &&
+                            Catch::Contains("NVIDIA T4 is out of memory at line ") &&
+                            Catch::Contains(" GiB\n") && !Catch::Contains("asks for 6.13 G\u2026"));
+}
+
+TEST_CASE("a sweep of machines says where GPUs have nothing to do") {
+  const Result table =
+      run("sweep --set workload=train --set steps=3 --set parallel.strategy=ddp --set "
+          "parallel.world_size=8 --vary machine=h200-8,h200-8x2");
+  CHECK_THAT(table.out,
+             Catch::Contains("On h200-8x2 8 of 16 GPUs work: vary parallel.world_size, too"));
 }
