@@ -34,12 +34,12 @@ class Batches {
     return analysis::fits(program_of(batch), machine::room_of_allocator(machine_));
   }
 
+  std::int64_t peak(std::int64_t batch) { return memory_need(program_of(batch)).allocated; }
+
   // None larger than `most`.
   std::int64_t largest(std::int64_t most) {
     const std::int64_t capacity = machine::room_of_allocator(machine_);
-    const auto allocated = [&](std::int64_t batch) {
-      return memory_need(program_of(batch)).allocated;
-    };
+    const auto allocated = [&](std::int64_t batch) { return peak(batch); };
     // A larger batch has more in tensors than there is.
     const std::int64_t bound = largest_batch(allocated, capacity, most);
     for (std::int64_t batch = bound; batch > std::max<std::int64_t>(0, bound - kTriedFromAbove);
@@ -75,6 +75,29 @@ std::int64_t samples_of_rank(const program::Config& config, const machine::Machi
   return settings.data.train_samples / std::max(settings.ranks, 1);
 }
 
+// No more than these, where they are known.
+std::int64_t most_to_try(const program::Config& config, const machine::Machine& machine) {
+  const std::int64_t samples = samples_of_rank(config, machine);
+  return samples > 0 ? std::min(samples, kMostTried) : kMostTried;
+}
+
+// What `ask` says of the batches of a config with these settings; nothing where it cannot be built.
+template <typename Ask>
+std::optional<std::int64_t> asked_with(const program::Config& config,
+                                       const machine::Machine& machine, std::string_view settings,
+                                       const Ask& ask) {
+  if (config.word("workload") != "train" || train::trains_in_stages(config)) return std::nullopt;
+  program::Config changed = config;
+  const Stopped never = [] { return false; };
+  try {
+    set_all(changed, settings);
+    Batches batches(changed, machine, never);
+    return ask(batches, changed);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<BatchFit> batch_fit(const program::Config& config, const machine::Machine& machine,
@@ -83,13 +106,11 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
   BatchFit fit;
   fit.batch = config.whole("batch_size");
   fit.capacity = machine::room_of_allocator(machine);
-  fit.most = kMostTried;
   fit.checkpointed = config.flag("checkpoint.enabled");
   program::Config other = config;
   try {
-    const std::int64_t samples = samples_of_rank(config, machine);
-    fit.all_samples = samples > 0 && samples <= kMostTried;
-    if (fit.all_samples) fit.most = samples;
+    fit.most = most_to_try(config, machine);
+    fit.all_samples = fit.most == samples_of_rank(config, machine);
     Batches batches(config, machine, stopped);
     fit.largest = batches.largest(fit.most);
     fit.itself = batches.fits(fit.batch);
@@ -105,14 +126,26 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
 
 bool fits_with(const program::Config& config, const machine::Machine& machine,
                std::string_view settings) {
-  if (config.word("workload") != "train" || train::trains_in_stages(config)) return false;
-  program::Config changed = config;
-  try {
-    set_all(changed, settings);
-    return Batches(changed, machine, [] { return false; }).fits(changed.whole("batch_size"));
-  } catch (const InputError&) {
-    return false;
-  }
+  const auto fits = [](Batches& batches, const program::Config& changed) -> std::int64_t {
+    return batches.fits(changed.whole("batch_size")) ? 1 : 0;
+  };
+  return asked_with(config, machine, settings, fits).value_or(0) == 1;
+}
+
+std::optional<std::int64_t> peak_with(const program::Config& config,
+                                      const machine::Machine& machine, std::string_view settings) {
+  const auto peak = [](Batches& batches, const program::Config& changed) {
+    return batches.peak(changed.whole("batch_size"));
+  };
+  return asked_with(config, machine, settings, peak);
+}
+
+std::int64_t largest_batch_with(const program::Config& config, const machine::Machine& machine,
+                                std::string_view settings) {
+  const auto largest = [&](Batches& batches, const program::Config& changed) {
+    return batches.largest(most_to_try(changed, machine));
+  };
+  return asked_with(config, machine, settings, largest).value_or(0);
 }
 
 }  // namespace trainscope::analysis

@@ -36,4 +36,13 @@ std::optional<BatchFit> batch_fit(const program::Config& config, const machine::
 bool fits_with(const program::Config& config, const machine::Machine& machine,
                std::string_view settings);
 
+// With these settings, the most bytes that tensors have at any time, were the GPU's memory without
+// end. Nothing where fits_with could not be asked.
+std::optional<std::int64_t> peak_with(const program::Config& config,
+                                      const machine::Machine& machine, std::string_view settings);
+
+// The largest batch that fits with these settings, as batch_fit finds it; 0: none, or nobody knows.
+std::int64_t largest_batch_with(const program::Config& config, const machine::Machine& machine,
+                                std::string_view settings);
+
 }  // namespace trainscope::analysis

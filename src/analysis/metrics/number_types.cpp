@@ -10,7 +10,9 @@ bool is_narrow(const Run& run) {
   if (!run.program) return false;
   const std::string& product = run.config.word("gemm.type");
   if (run.config.word("workload") == "gemm") return product == "fp16" || product == "bf16";
-  return trains_narrow(run.config);
+  const bool gathers_narrow = run.config.word("parallel.strategy") == "fsdp" &&
+                              run.config.word("fsdp.param_dtype") == "bf16";
+  return gathers_narrow || trains_narrow(run.config);
 }
 
 bool multiplies_in_tf32(const Run& run) {
