@@ -267,19 +267,15 @@ void print_diagnosis(const Run& run, const analysis::WhatIf* asked) {
 void print_what_if(const std::optional<analysis::WhatIf>& found) {
   if (found && !found->refusal.empty())
     std::cout << "\nwhat if: " << one_line(found->refusal) << "\n";
-  if (!found || found->changes.empty()) return;
+  if (!found || (found->changes.empty() && analysis::words_below(*found).empty())) return;
   std::cout << "\nwhat if (" << one_line(analysis::heading(*found)) << ")\n";
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
   for (const analysis::Altered& one : found->changes)
     table.add({one.words, format_nanos(static_cast<double>(one.time)),
                format_nanos(static_cast<double>(one.time - found->replayed)),
-               analysis::text_of(one)});
+               analysis::memory_words(*found, one), analysis::text_of(one)});
   std::cout << table.text();
-  if (!found->in_vain.empty())
-    std::cout << "tried in vain: " << analysis::in_vain_words(*found) << "\n";
-  if (found->untried > 0)
-    std::cout << counted(static_cast<std::size_t>(found->untried), "knob")
-              << " more would have taken long to try\n";
+  for (const std::string& one : analysis::words_below(*found)) std::cout << one_line(one) << "\n";
 }
 
 // "gemm 12.1 ms, cudaLaunchKernel 3.1 ms": of a step.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/advice/batch_fit.h"
 #include "analysis/advice/what_if.h"
 #include "analysis/causes/critical_path.h"
 #include "analysis/causes/diagnosis.h"
@@ -163,10 +164,18 @@ Json diagnosis_of(const analysis::Run& run, const std::optional<analysis::WhatIf
   return findings;
 }
 
+Json each_of(const std::vector<analysis::Altered>& all) {
+  Json settings = Json::array();
+  for (const analysis::Altered& one : all) settings.push_back(one.settings);
+  return settings;
+}
+
 Json what_if_of(const analysis::WhatIf& what_if) {
   Json changes = Json::array();
-  for (const analysis::Altered& one : what_if.changes)
+  for (const analysis::Altered& one : what_if.changes) {
     changes.push_back({{"change", one.words}, {"settings", one.settings}, {"time", one.time}});
+    if (what_if.of_knobs) changes.back()["reserved"] = one.reserved;
+  }
   if (!what_if.refusal.empty()) return {{"refusal", what_if.refusal}};
   Json json{{"origin", "simulated"},        {"unit", "ns"},
             {"steps", what_if.steps},       {"recorded", what_if.recorded},
@@ -175,7 +184,11 @@ Json what_if_of(const analysis::WhatIf& what_if) {
   json["in_vain"] = Json::array();
   for (const analysis::Altered& one : what_if.in_vain)
     json["in_vain"].push_back({{"settings", one.settings}, {"time", one.time}});
+  json["only_together"] = each_of(what_if.only_together);
+  json["does_not_fit"] = each_of(what_if.unfit);
   json["untried"] = what_if.untried;
+  json["untried_settings"] = what_if.untried_settings;
+  json["room"] = what_if.room;
   return json;
 }
 
@@ -224,6 +237,9 @@ Json run_of(const analysis::Run& run, bool says_origin, bool is_alone) {
   if (run.ending)
     json[std::string(sim::name_of(*run.ending))] =
         std::visit([](const auto& why) { return ending_of(why); }, *run.ending);
+  if (json.contains("out_of_memory") && run.program && run.machine)
+    if (const auto largest = analysis::largest_batch_with(run.config, *run.machine, ""))
+      json["out_of_memory"]["largest_batch"] = largest;
   json["caveat"] = run.caveat.empty() ? Json(nullptr) : Json(run.caveat);
   if (Json drops = drops_of(run); !drops.empty()) json["drops"] = std::move(drops);
   if (!run.notes.empty()) json["notes"] = notes_of(run);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "analysis/advice/batch_fit.h"
+#include "analysis/advice/proposals.h"
 #include "analysis/causes/diagnosis.h"
 #include "base/units.h"
 #include "support/config.h"
@@ -224,4 +226,62 @@ TEST_CASE("a vocabulary that rows of tensor cores do not fit is padded") {
   for (const auto* list : {&again->changes, &again->in_vain})
     CHECK(std::ranges::none_of(
         *list, [](const Altered& one) { return text_of(one).find("vocab") != std::string::npos; }));
+}
+
+TEST_CASE("what has no room is told, as is what each change takes of the memory") {
+  const std::vector<std::string> small{"workload=train", "machine=t4-1", "model.name=gpt2",
+                                       "model.seq_len=256", "optimizer.name=adamw"};
+  const Run least = run_of(small, {"batch_size=1"});
+  const auto fit = batch_fit(least.config, *least.machine, [] { return false; });
+  REQUIRE(fit);
+  const Run run = run_of(small, {"batch_size=" + std::to_string(fit->largest)});
+  REQUIRE_FALSE(run.ending);
+  const auto tried = trials(run);
+  REQUIRE(tried);
+  const std::string twice = "batch_size=" + std::to_string(2 * fit->largest);
+  CHECK(one_of(tried->unfit, twice));
+  CHECK_FALSE(one_of(tried->in_vain, twice));
+  CHECK(tried->room == machine::room_of_allocator(*run.machine));
+  for (const Altered& one : tried->changes) {
+    CAPTURE(text_of(one));
+    CHECK(static_cast<double>(one.reserved) ==
+          *value_of(run_of(small,
+                           test::with({"batch_size=" + std::to_string(fit->largest)}, one.settings))
+                        .metrics,
+                    "memory.peak_reserved"));
+  }
+  bool is_named = false;
+  for (const std::string& words : words_below(*tried))
+    is_named = is_named || words.find("Does not fit into the GPU's memory: ") == 0;
+  CHECK(is_named);
+}
+
+TEST_CASE("of next to all memory it is said that a change hardly fits") {
+  WhatIf found;
+  found.room = 100'000'000'000;
+  Altered one;
+  CHECK(memory_words(found, one).empty());
+  one.reserved = 50'000'000'000;
+  CHECK(memory_words(found, one) == "46.6 GiB");
+  one.reserved = 99'000'000'000;
+  CHECK(memory_words(found, one) == "92.2 GiB of 93.1 GiB, hardly fits");
+}
+
+TEST_CASE("of a pipeline more micro-batches are tried, with the batch that has so many, and FSDP") {
+  const auto settings_of = [](const char* batch) {
+    std::vector<std::string> all;
+    for (const Proposal& one : proposals(
+             run_of({"workload=train", "machine=h100-sxm-8", "steps=3", "model.name=gpt2",
+                     "model.seq_len=512", "parallel.strategy=pipeline", "parallel.world_size=4",
+                     "precision=bf16", "attention.kernel=flash", batch})))
+      all.push_back(one.settings);
+    return all;
+  };
+  const auto has = [](const std::vector<std::string>& all, const char* one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  const std::vector<std::string> of_32 = settings_of("batch_size=32");
+  CHECK(of_32.front() == "pipeline.microbatches=16");
+  CHECK(has(of_32, "parallel.strategy=fsdp batch_size=8"));
+  CHECK(has(settings_of("batch_size=8"), "pipeline.microbatches=16 batch_size=16"));
 }

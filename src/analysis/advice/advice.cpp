@@ -229,7 +229,10 @@ bool shards_in_nodes(const WhatIf& asked) {
       return setting.starts_with("fsdp.shard_degree=");
     });
   };
-  return std::ranges::any_of(asked.changes, shards) || std::ranges::any_of(asked.in_vain, shards);
+  const auto any = [&](const std::vector<Altered>& all) {
+    return std::ranges::any_of(all, shards);
+  };
+  return any(asked.changes) || any(asked.in_vain) || any(asked.unfit);
 }
 
 }  // namespace

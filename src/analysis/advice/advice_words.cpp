@@ -1,8 +1,13 @@
 #include "analysis/advice/advice_words.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+
 #include "analysis/advice/advice.h"
 #include "analysis/causes/unit_times.h"
 #include "analysis/metrics/number_types.h"
+#include "base/whole.h"
 #include "program/idle_knobs.h"
 
 namespace trainscope::analysis {
@@ -25,6 +30,14 @@ bool is_sharded(const Run& run) {
 
 bool may_share_layers(const Run& run) {
   return gathers_over_network(run) && run.program->data.tokens > 0;
+}
+
+std::string more_microbatches(const program::Config& config) {
+  const std::int64_t parts = 2 * config.whole("pipeline.microbatches");
+  const std::int64_t batch = config.whole("batch_size");
+  const std::string settings = fmt::format("pipeline.microbatches={}", parts);
+  if (batch % parts == 0) return settings;
+  return fmt::format("{} batch_size={}", settings, round_up(batch, parts));
 }
 
 std::string autocast_advice(const Run& run, const Speech& speech) {

@@ -25,6 +25,10 @@ bool is_sharded(const Run& run);
 // Whether FSDP gathers over the network what a transformer's layers could share within each node.
 bool may_share_layers(const Run& run);
 
+// "pipeline.microbatches=16", twice as many as there are; where the batch is too small for so many,
+// " batch_size=16" behind it.
+std::string more_microbatches(const program::Config& config);
+
 // "autocast to BF16 or FP16"
 std::string autocast_advice(const Run& run, const Speech& speech);
 

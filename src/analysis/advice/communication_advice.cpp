@@ -128,8 +128,8 @@ std::string pipeline_advice(const Run& run, const Speech& speech) {
   const std::string more = schedule == "gpipe"              ? "1F1B, "
                            : schedule == "interleaved_1f1b" ? speech.say("fewer stages a GPU, ")
                                                             : "";
-  return told(speech, "Try more micro-batches, {}or a faster link.",
-              more + pipelines_words(run, speech));
+  return told(speech, "Try more micro-batches ({}), {}or a faster link.",
+              more_microbatches(run.config), more + pipelines_words(run, speech));
 }
 
 // What makes a pipeline's ranks wait less for one another. On one stream a receive that waits holds
@@ -208,10 +208,11 @@ std::string waiting_advice(const Run& run, double in_turn, const Speech& speech)
   if (!is_pipeline(run))
     return speech.say("Look at the rank that waits least: it is the slow one.");
   const std::string sums = in_turn > 0 ? sums_advice(run, speech) + " " : "";
-  return sums + told(speech,
-                     "Of stages that are alike it is the bubble: try more micro-batches, or {}. "
-                     "Else look at the rank that waits least.",
-                     shorter_bubble(run.config, speech));
+  return sums +
+         told(speech,
+              "Of stages that are alike it is the bubble: try more micro-batches ({}), or {}. "
+              "Else look at the rank that waits least.",
+              more_microbatches(run.config), shorter_bubble(run.config, speech));
 }
 
 namespace {
@@ -274,7 +275,7 @@ std::string slow_stage_advice(const Run& run, const std::vector<std::int32_t>& r
              " Pad what the head multiplies by, as the vocabulary, to a multiple of 8, best of "
              "64 ({} is none).",
              odd);
-  return advice + speech.say(" More micro-batches help the others no further.");
+  return advice;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/advice/advice.h"
+#include "analysis/advice/advice_words.h"
 #include "analysis/advice/what_if.h"
 #include "analysis/caveats/loader_caveat.h"
 #include "analysis/metrics/number_types.h"
@@ -35,6 +36,7 @@ class Proposer {
   explicit Proposer(const Run& run) : run_(run), config_(run.config) {}
 
   std::vector<Proposal> all() {
+    if (is_pipeline(run_)) of_pipeline();
     of_optimizer();
     of_types();
     of_model();
@@ -166,7 +168,6 @@ class Proposer {
       of_parts_of_layers();
     }
     if (train::cuts_layers(config_)) of_data_parallelism();
-    if (config_.word("parallel.strategy") == "pipeline") of_pipeline();
   }
 
   // Its own GPU, whose times are looked at, waits for nobody.
@@ -240,12 +241,22 @@ class Proposer {
         kRanks, !same);
   }
 
+  // A pipeline's batch, which its ranks would take apart.
+  void of_sharding() {
+    const std::int64_t batch = config_.whole("batch_size");
+    const std::int64_t stages = run_.program->gpus_of_batch;
+    const bool same = batch % stages == 0;
+    add("Parameters in parts on each rank instead of stages",
+        fmt::format("parallel.strategy=fsdp{}",
+                    same ? fmt::format(" batch_size={}", batch / stages) : ""),
+        kRanks, true);
+  }
+
   void of_pipeline() {
+    add("Twice as many micro-batches", more_microbatches(config_), kRanks,
+        config_.whole("batch_size") % (2 * config_.whole("pipeline.microbatches")) != 0);
+    of_sharding();
     sends_stages_over_network(run_) ? of_pipelines() : of_fewer_stages();
-    const std::int64_t parts = config_.whole("pipeline.microbatches");
-    if (config_.whole("batch_size") % (2 * parts) == 0)
-      add("Twice as many micro-batches", fmt::format("pipeline.microbatches={}", 2 * parts),
-          kRanks);
     if (config_.word("pipeline.schedule") != "interleaved_1f1b")
       add("Several stages a GPU, and a stream for each two ranks",
           "pipeline.schedule=interleaved_1f1b pipeline.batch_p2p_comm=false", kRanks);

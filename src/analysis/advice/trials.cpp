@@ -8,11 +8,13 @@
 #include "analysis/advice/proposals.h"
 #include "analysis/caveats/loader_caveat.h"
 #include "analysis/steps/measured.h"
+#include "analysis/views/memory_counters.h"
 #include "base/error.h"
 #include "base/stopped.h"
 #include "base/time_ends.h"
 #include "base/units.h"
 #include "program/idle_knobs.h"
+#include "trace/api_name.h"
 #include "train/build.h"
 
 namespace trainscope::analysis {
@@ -20,10 +22,11 @@ namespace {
 
 constexpr std::int64_t kFewSteps = 4;  // the warm-up, one or two that still allocate, a steady one
 
+constexpr std::int64_t kMostSteps = 10;
+
 // As many steps as the run has, where that is little to do.
 program::Config brief(const Run& run) {
   constexpr std::uint32_t kFewSpans = 200'000;
-  constexpr std::int64_t kMostSteps = 10;
   program::Config config = run.config;
   const bool is_large = run.trace->spans().size() > kFewSpans;
   const std::int64_t steps = config.whole("steps");
@@ -34,9 +37,11 @@ program::Config brief(const Run& run) {
   return config;
 }
 
-struct Trial {
+struct Attempt {
   Nanos time = 0;
-  bool other_batch = false;  // a step has another number of samples
+  bool other_batch = false;   // a step has another number of samples
+  bool is_unfit = false;      // it is out of memory, and has no time
+  std::int64_t reserved = 0;  // the most bytes of a GPU that the allocator holds
 };
 
 class Trier {
@@ -45,8 +50,8 @@ class Trier {
       : stopped_(stopped), config_(brief(run)), spans_left_(room_for(run)) {}
 
   // For as many samples as the first one that was carried out had. Nothing where it is refused, or
-  // does not come to its end.
-  std::optional<Trial> time_with(std::string_view settings) {
+  // does not come to its end but for want of memory.
+  std::optional<Attempt> time_with(std::string_view settings) {
     program::Config config = config_;
     try {
       set_all(config, settings);
@@ -64,7 +69,7 @@ class Trier {
     return std::max(kLeast, kTimes * static_cast<std::int64_t>(run.trace->spans().size()));
   }
 
-  std::optional<Trial> carry_out(const program::Config& config) {
+  std::optional<Attempt> carry_out(const program::Config& config) {
     const machine::Machine machine = train::machine_of(config);
     const program::Program program = train::build_program(config, machine);
     trace::Trace trace(trace::Origin{});
@@ -74,14 +79,16 @@ class Trier {
       if (stopped_ && stopped_()) throw Abandoned();
     spans_left_ -= trace.spans().size();
     const Measured measured = measure(trace, &program, &machine);
-    if (simulation.ending() || measured.steps == 0 || program.samples_per_step <= 0)
-      return std::nullopt;
+    const std::optional<sim::Ending> ending = simulation.ending();
+    if (ending && sim::ran_out_of_memory(*ending)) return Attempt{.is_unfit = true};
+    if (ending || measured.steps == 0 || program.samples_per_step <= 0) return std::nullopt;
     const double step =
         static_cast<double>(measured.window.end - measured.window.start) / measured.steps;
     const double time = std::max(step, loading_in_the_long_run(measured).value_or(0));
     if (samples_ == 0) samples_ = program.samples_per_step;
-    return Trial{static_cast<Nanos>(time * samples_ / program.samples_per_step),
-                 program.samples_per_step != samples_};
+    return Attempt{static_cast<Nanos>(time * samples_ / program.samples_per_step),
+                   program.samples_per_step != samples_, false,
+                   static_cast<std::int64_t>(memory_peaks(trace).reserved.value_or(0))};
   }
 
   const Stopped& stopped_;
@@ -119,9 +126,11 @@ void join(Altered& all, const Altered& one) {
 }
 
 enum class Outcome {
-  kGains,   // alone
-  kInVain,  // neither alone nor on top of those that gain
-  kUntold,  // only on top of them, where their row tells it, or nobody tried that
+  kGains,     // alone
+  kInVain,    // neither alone nor on top of those that gain
+  kTogether,  // only on top of them
+  kUntold,    // not alone, and nobody tried it on top of them
+  kUnfit,     // out of memory
 };
 
 // A proposal that was tried.
@@ -140,16 +149,18 @@ class Rounds {
   void each_alone(const std::vector<Proposal>& proposed) {
     for (const Proposal& one : proposed) {
       if (!trier_.has_room()) {
-        ++untried_;
+        untried_.push_back(one.settings);
         continue;
       }
       const auto trial = trier_.time_with(one.settings);
       if (!trial) continue;
       const bool gains = is_worth_telling(trial->time, unchanged_);
-      tested_.push_back(
-          {{one.words, words_of(one.settings), trial->time, one.of, trial->other_batch},
-           one.alone,
-           gains ? Outcome::kGains : Outcome::kInVain});
+      tested_.push_back({{one.words, words_of(one.settings), trial->time, one.of,
+                          trial->other_batch, trial->reserved},
+                         one.alone,
+                         trial->is_unfit ? Outcome::kUnfit
+                         : gains         ? Outcome::kGains
+                                         : Outcome::kInVain});
     }
   }
 
@@ -157,49 +168,68 @@ class Rounds {
   void on_top_of_one_another() {
     std::vector<Tested*> order;
     for (Tested& one : tested_)
-      if (!one.alone) order.push_back(&one);
+      if (!one.alone && one.outcome != Outcome::kUnfit) order.push_back(&one);
     std::ranges::stable_sort(order, {}, [](const Tested* one) {
       return one->outcome == Outcome::kGains ? one->altered.time : kEndless;
     });
     if (order.empty() || order.front()->outcome != Outcome::kGains) return;
     join(all_, order.front()->altered);
     all_.time = order.front()->altered.time;
+    all_.reserved = order.front()->altered.reserved;
     for (std::size_t i = 1; i < order.size(); ++i) try_on_top(*order[i]);
     for (Tested& one : tested_)
-      if (one.alone && one.outcome != Outcome::kGains) try_on_top(one);
+      if (one.alone && one.outcome == Outcome::kInVain) try_on_top(one);
   }
 
   void put_into(WhatIf& found) {
-    found.untried = untried_;
+    found.untried = static_cast<int>(untried_.size());
+    found.untried_settings = std::move(untried_);
     if (joined_ > 1) found.changes.push_back(std::move(all_));
     for (Tested& one : tested_)
-      if (one.outcome == Outcome::kGains)
-        found.changes.push_back(std::move(one.altered));
-      else if (one.outcome == Outcome::kInVain)
-        found.in_vain.push_back(std::move(one.altered));
+      if (std::vector<Altered>* list = list_of(found, one.outcome))
+        list->push_back(std::move(one.altered));
     std::ranges::stable_sort(found.changes, {}, &Altered::time);
   }
 
  private:
+  static std::vector<Altered>* list_of(WhatIf& found, Outcome outcome) {
+    switch (outcome) {
+      case Outcome::kGains:
+        return &found.changes;
+      case Outcome::kInVain:
+        return &found.in_vain;
+      case Outcome::kTogether:
+        return &found.only_together;
+      case Outcome::kUnfit:
+        return &found.unfit;
+      case Outcome::kUntold:
+        break;
+    }
+    return nullptr;
+  }
+
   void try_on_top(Tested& one) {
     const bool gains_alone = one.outcome == Outcome::kGains;
     if (share_a_knob(one.altered, all_)) return;
     if (!trier_.has_room()) {
-      if (!gains_alone) one.outcome = Outcome::kUntold, ++untried_;
+      if (gains_alone) return;
+      one.outcome = Outcome::kUntold;
+      untried_.push_back(text_of(one.altered));
       return;
     }
     Altered both = all_;
     join(both, one.altered);
     const auto trial = trier_.time_with(text_of(both));
-    if (!trial || !is_worth_telling(trial->time, all_.time)) return;
+    if (!trial || trial->is_unfit || !is_worth_telling(trial->time, all_.time)) return;
     both.time = trial->time;
+    both.reserved = trial->reserved;
     both.other_batch = trial->other_batch;
     if (one.alone) {
       both.words = one.altered.words;
       one = {std::move(both), true, Outcome::kGains};
       return;
     }
-    if (!gains_alone) one.outcome = Outcome::kUntold;
+    if (!gains_alone) one.outcome = Outcome::kTogether;
     all_ = std::move(both);
     ++joined_;
   }
@@ -209,7 +239,7 @@ class Rounds {
   std::vector<Tested> tested_;
   Altered all_{"All of these together, the batch as it is", {}, 0, {}};
   int joined_ = 1;
-  int untried_ = 0;
+  std::vector<std::string> untried_;  // settings
 };
 
 Nanos recorded_step(const Run& run) {
@@ -225,6 +255,32 @@ bool misses(const Run& run, Nanos unchanged) {
   return std::abs(static_cast<double>(unchanged) - recorded) > kMost * recorded;
 }
 
+// All its measured steps call for memory, as the first steps of a run do and later ones do not:
+// what a knob brings would be told by that. With more steps those are left out.
+bool has_yet_to_settle(const Run& run) {
+  const Measured& measured = run.facts.measured;
+  if (measured.marks.empty() || run.config.whole("steps") >= kMostSteps ||
+      run.config.flag("loop.empty_cache"))
+    return false;
+  const Interval first = measured.own_marks().front();
+  bool calls = false;
+  trace::for_each(run.trace->spans(), [&](const trace::Span& span, trace::SpanId) {
+    calls = calls || (span.category == trace::Category::kHostApi && span.start >= first.start &&
+                      span.start < first.end && measured.is_own(run.trace->lanes()[span.lane]) &&
+                      trace::asks_for_memory(run.trace->name(span)));
+  });
+  return calls;
+}
+
+WhatIf unsettled(const Run& run) {
+  WhatIf found{recorded_step(run), 0, run.facts.measured.steps, {}, {}, true};
+  found.refusal = fmt::format(
+      "No knob is tried: the steps that are measured still ask the driver for memory, which later "
+      "ones do not. Raise steps to {}.",
+      kMostSteps);
+  return found;
+}
+
 WhatIf refused(const Run& run, Nanos unchanged) {
   WhatIf found{recorded_step(run), unchanged, run.facts.measured.steps, {}, {}, true};
   found.refusal = fmt::format(
@@ -238,6 +294,7 @@ WhatIf refused(const Run& run, Nanos unchanged) {
 WhatIf try_all(const Run& run, const std::vector<Proposal>& proposed, Nanos unchanged,
                Trier& trier) {
   WhatIf found{recorded_step(run), unchanged, run.facts.measured.steps, {}, {}, true};
+  found.room = run.machine ? machine::room_of_allocator(*run.machine) : 0;
   Rounds rounds(trier, unchanged);
   rounds.each_alone(proposed);
   rounds.on_top_of_one_another();
@@ -254,9 +311,10 @@ bool can_try(const Run& run) {
 std::optional<WhatIf> trials(const Run& run, const Stopped& stopped) {
   if (!can_try(run)) return std::nullopt;
   try {
+    if (has_yet_to_settle(run)) return unsettled(run);
     Trier trier(run, stopped);
     const auto unchanged = trier.time_with("");
-    if (!unchanged || unchanged->time <= 0) return std::nullopt;
+    if (!unchanged || unchanged->is_unfit || unchanged->time <= 0) return std::nullopt;
     if (misses(run, unchanged->time)) return refused(run, unchanged->time);
     return try_all(run, proposals(run), unchanged->time, trier);
   } catch (const InputError&) {

@@ -12,12 +12,12 @@ namespace trainscope::analysis {
 bool can_try(const Run& run);
 
 // What each of `proposals` brings alone; what those bring together of which each gains on top of
-// the ones before it, the best first; and which gain neither way. Whatever a machine or a model
-// refuses, or has no memory for, is left out. No trial takes longer than the run did, or than four
-// steps; all together write about four times its spans, or two millions, which take some seconds:
-// what would be more is counted as untried. The same run gives the same. A refusal where a trial
-// without any change takes another time than the run. Nothing where nothing can be tried, and once
-// `stopped`, which is asked now and then, says so.
+// the ones before it, the best first; which of them gain only so; which gain neither way; and for
+// which there is no memory. Whatever a machine or a model refuses is left out. No trial takes
+// longer than the run did, or than four steps; all together write about four times its spans, or
+// two millions, which take some seconds: what would be more is named as untried. The same run gives
+// the same. A refusal where a trial without any change takes another time than the run. Nothing
+// where nothing can be tried, and once `stopped`, which is asked now and then, says so.
 std::optional<WhatIf> trials(const Run& run, const Stopped& stopped = {});
 
 }  // namespace trainscope::analysis

@@ -123,7 +123,7 @@ class Asker {
     std::vector<std::string> all{alone, "replay.batches_ready=true"};
     ask(whose + "its next batch is always there", all);
     const std::vector<train::RankLoad> loads = train::rank_loads(config_, run_.trace);
-    const auto keep_up = [&](const char* what, const char* knob, Nanos train::RankLoad::* load) {
+    const auto keep_up = [&](const char* what, const char* knob, Nanos train::RankLoad::*load) {
       const double behind = train::times_as_much(loads, rank, load);
       constexpr double kLeast = 1.01;
       if (behind < kLeast) return;
@@ -213,10 +213,37 @@ std::string text_of(const Altered& altered) {
   return fmt::format("{}", fmt::join(altered.settings, " "));
 }
 
-std::string in_vain_words(const WhatIf& what_if) {
+std::string settings_of(const std::vector<Altered>& all) {
   std::vector<std::string> words;
-  for (const Altered& one : what_if.in_vain) words.push_back(text_of(one));
+  for (const Altered& one : all) words.push_back(text_of(one));
   return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string in_vain_words(const WhatIf& what_if) {
+  return settings_of(what_if.in_vain);
+}
+
+std::vector<std::string> words_below(const WhatIf& what_if, const Speech& speech) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* sentence, const std::string& settings) {
+    if (!settings.empty()) words.push_back(told(speech, sentence, settings));
+  };
+  add("Only on top of others it gains: {}.", settings_of(what_if.only_together));
+  add("Tried in vain: {}.", in_vain_words(what_if));
+  add("Does not fit into the GPU's memory: {}.", settings_of(what_if.unfit));
+  add("Not tried, as it would take long: {}.",
+      fmt::format("{}", fmt::join(what_if.untried_settings, "; ")));
+  return words;
+}
+
+std::string memory_words(const WhatIf& what_if, const Altered& altered, const Speech& speech) {
+  constexpr double kNearlyAll = 0.95;
+  if (altered.reserved <= 0) return "";
+  const auto bytes = static_cast<double>(altered.reserved);
+  const auto room = static_cast<double>(what_if.room);
+  const std::string held = speech.number(format_bytes(bytes));
+  if (room <= 0 || bytes < kNearlyAll * room) return held;
+  return told(speech, "{} of {}, hardly fits", held, speech.number(format_bytes(room)));
 }
 
 void set_all(program::Config& config, std::string_view settings) {

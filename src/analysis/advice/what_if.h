@@ -3,6 +3,7 @@
 // is held against the simulated one without any change.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,9 @@ struct Altered {
   // With them, simulated; of knobs, for as many samples as the run's step has, and with a loader's
   // workers no less than they take in the long run.
   Nanos time = 0;
-  std::vector<Part> of{};    // of knobs: the parts of the time that they are to make shorter
-  bool other_batch = false;  // of knobs: a step has another number of samples with them
+  std::vector<Part> of{};     // of knobs: the parts of the time that they are to make shorter
+  bool other_batch = false;   // of knobs: a step has another number of samples with them
+  std::int64_t reserved = 0;  // of knobs: the most bytes of a GPU that the allocator holds
 };
 
 struct WhatIf {
@@ -34,6 +36,10 @@ struct WhatIf {
   bool of_knobs = false;           // the run's own were turned, and nothing replayed
   std::vector<Altered> in_vain{};  // knobs that save less, in the order in which they were tried
   int untried = 0;                 // knobs for which there was no time
+  std::vector<std::string> untried_settings{};  // those knobs
+  std::vector<Altered> only_together{};  // knobs that save it only on top of others, in `changes`
+  std::vector<Altered> unfit{};          // knobs with which the run is out of memory; no times
+  std::int64_t room = 0;                 // bytes of a GPU that its allocator can have; 0: not known
 };
 
 // Of an imported trace; of several ranks also of the one that the others wait for, alone. Nothing
@@ -53,6 +59,13 @@ bool is_worth_telling(Nanos time, Nanos without);
 std::string text_of(const Altered& altered);
 // "precision=bf16; precision=tf32": what was tried in vain.
 std::string in_vain_words(const WhatIf& what_if);
+// "precision=bf16; precision=tf32", of any of the lists.
+std::string settings_of(const std::vector<Altered>& all);
+// What is said below the changes, a sentence each: "Tried in vain: precision=tf32.".
+std::vector<std::string> words_below(const WhatIf& what_if, const Speech& speech = {});
+// "61.2 GiB": what the allocator holds at most with a change; of next to all that there is "78.6 of
+// 78.8 GiB, hardly fits". Empty where that is not known.
+std::string memory_words(const WhatIf& what_if, const Altered& altered, const Speech& speech = {});
 void set_all(program::Config& config, std::string_view settings);
 
 // Whether there is anything to replay; the deeper look is what_if's.

@@ -120,6 +120,23 @@ std::vector<std::int32_t> as_busy_as(const Run& run, const RankTimes& most) {
   return ranks;
 }
 
+// What twice as many micro-batches bring, where that was tried. They make the bubble shorter, and
+// the slow stage no faster.
+std::string words_of_microbatches(const WhatIf* asked, const Speech& speech) {
+  if (!asked || !asked->of_knobs) return "";
+  const auto is_one = [](const Altered& one) {
+    return !one.settings.empty() && one.settings.front().starts_with("pipeline.microbatches=");
+  };
+  const auto found = std::ranges::find_if(asked->changes, is_one);
+  if (found != asked->changes.end())
+    return told(speech, " Tried (SIMULATED): {} takes {} instead of {}.", text_of(*found),
+                speech.number(format_nanos(static_cast<double>(found->time))),
+                speech.number(format_nanos(static_cast<double>(asked->replayed))));
+  return std::ranges::any_of(asked->in_vain, is_one)
+             ? speech.say(" Tried (SIMULATED), more micro-batches help no further.")
+             : "";
+}
+
 void tell_slow_ranks(Finding& finding, const Run& run, const RankTimes& slow,
                      const Speech& speech) {
   const std::vector<std::int32_t> ranks = as_busy_as(run, slow);
@@ -150,7 +167,8 @@ void tell_slow_ranks(Finding& finding, const Run& run, const RankTimes& slow,
 
 // The ranks of a pipeline that have more to do than the others, whom they keep waiting whatever
 // their schedule.
-std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& speech) {
+std::optional<Finding> slow_stage(const Run& run, double whole, const WhatIf* asked,
+                                  const Speech& speech) {
   constexpr double kMore = 1.15;
   if (run.ranks.size() < 2 || !is_pipeline(run)) return std::nullopt;
   const RankTimes& slow = *std::ranges::max_element(run.ranks, {}, &RankTimes::busy);
@@ -172,6 +190,7 @@ std::optional<Finding> slow_stage(const Run& run, double whole, const Speech& sp
   finding.share = finding.nanos / whole;
   finding.most_gain = whole / (whole - finding.nanos);
   tell_slow_ranks(finding, run, slow, speech);
+  finding.advice += words_of_microbatches(asked, speech);
   return finding;
 }
 
@@ -292,7 +311,7 @@ std::vector<Finding> diagnose(const Run& run, const Speech& speech, const WhatIf
     std::erase_if(findings, [](const Finding& one) { return one.part == Part::kIdleCollective; });
     put_first(findings, std::move(*awaited));
   }
-  if (auto slow = slow_stage(run, whole, speech)) put_first(findings, std::move(*slow));
+  if (auto slow = slow_stage(run, whole, asked, speech)) put_first(findings, std::move(*slow));
   return findings;
 }
 

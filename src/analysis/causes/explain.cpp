@@ -197,7 +197,9 @@ std::string limit_words(const Run& run, const Limits& limits, const Speech& spee
   std::string limited = told(speech, "{} % of it in kernels that arithmetic limits", percent());
   if (starves_tensor_cores(run)) {
     const double odd = static_cast<double>(time_of_odd_products(run)) / run.facts.measured.per();
-    limited += told(speech, "; products whose rows of {} feed tensor cores badly take {}",
+    limited += told(speech,
+                    "; products whose rows of {} feed tensor cores badly take {} in all, a part of "
+                    "which padding saves",
                     odd_sides(run), speech.number(format_nanos(odd)));
   }
   return limited;

@@ -151,10 +151,14 @@ std::string tried_time(const Altered& one, const Speech& speech) {
 void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const Speech& speech) {
   if (!tried.asked) return;
   constexpr std::size_t kMost = 4;
+  bool stands_above = false;  // something about it was told of a finding before
   const auto is_about = [&](const Altered& one) {
-    return std::ranges::find(one.of, finding.part) != one.of.end() && !tried.told.contains(&one);
+    if (std::ranges::find(one.of, finding.part) == one.of.end()) return false;
+    const bool is_told = tried.told.contains(&one);
+    stands_above = stands_above || is_told;
+    return !is_told;
   };
-  std::vector<std::string> gains, in_vain;
+  std::vector<std::string> gains, in_vain, unfit;
   for (const Altered& one : tried.asked->changes)
     if (is_about(one) && gains.size() < kMost) {
       tried.told.insert(&one);
@@ -166,7 +170,15 @@ void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const S
       tried.told.insert(&one);
       in_vain.push_back(text_of(one));
     }
-  if (gains.empty() && in_vain.empty()) return;
+  for (const Altered& one : tried.asked->unfit)
+    if (is_about(one)) {
+      tried.told.insert(&one);
+      unfit.push_back(text_of(one));
+    }
+  if (gains.empty() && in_vain.empty() && unfit.empty()) {
+    if (stands_above) finding.advice = speech.say("What was tried for it stands above.");
+    return;
+  }
   finding.advice.clear();
   finding.untried = static_cast<double>(tried.asked->replayed);
   if (!gains.empty())
@@ -176,6 +188,11 @@ void tell_what_was_tried(const Run& run, Finding& finding, Tried& tried, const S
     finding.beside =
         told(speech, gains.empty() ? "Tried in vain (SIMULATED): {}." : " In vain: {}.",
              fmt::join(in_vain, "; "));
+  if (!unfit.empty())
+    finding.beside += told(speech,
+                           gains.empty() && in_vain.empty() ? "Tried (SIMULATED), does not fit: {}."
+                                                            : " Does not fit: {}.",
+                           fmt::join(unfit, "; "));
   finding.beside += lasting_advice(run, finding.part, *tried.asked, speech);
   finding.advice += finding.beside;
 }

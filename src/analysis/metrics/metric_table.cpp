@@ -293,7 +293,8 @@ void add_overlaps(Table& t) {
   t.share(
       "scaling.efficiency", "scaling efficiency",
       "the step of one GPU alone over the step here, each GPU with the same batch; of a pipeline "
-      "or of tensor parallelism, each with its share of it",
+      "or of tensor parallelism, each with its share of it; with fsdp.param_dtype = bf16 the one "
+      "alone has its weights in BF16",
       [](const Facts& f) {
         if (!f.measured.program || f.measured.steps == 0) return Answer();
         const Nanos alone = f.measured.program->step_alone;
@@ -314,7 +315,7 @@ void add_overlaps(Table& t) {
         });
 }
 
-Compute of_sms(std::optional<double> SmFacts::* number) {
+Compute of_sms(std::optional<double> SmFacts::*number) {
   return [number](const Facts& facts) { return facts.sms.*number; };
 }
 
@@ -340,7 +341,7 @@ void add_sms(Table& t) {
           of_sms(&SmFacts::utilization));
 }
 
-Compute learned(std::optional<double> Learning::* number) {
+Compute learned(std::optional<double> Learning::*number) {
   return [number](const Facts& facts) { return facts.learning.*number; };
 }
 

@@ -42,6 +42,8 @@ void draw_change(const PanelContext& context, const analysis::WhatIf& found, std
        true);
   text(theme.font.text, theme.size.small, theme.muted,
        found.of_knobs ? fmt::format("{}: {}", one.words, analysis::text_of(one)) : one.words, true);
+  if (const std::string held = analysis::memory_words(found, one); !held.empty())
+    text(theme.font.text, theme.size.label, theme.faint, "memory: " + held, true);
   if (!context.can(found.of_knobs ? "runs.copy_beside" : "runs.what_if"))
     return ImGui::Dummy({0, theme.px(6)});
   const std::string label = fmt::format("Show it as B##what-if-{}", number);
@@ -59,8 +61,9 @@ void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointe
     return notice_card(context.theme, Tone::kBad, "What a change would bring could not be found",
                        error);
   const std::shared_ptr<analysis::WhatIf>& found = part.found.get();
-  if (!found || (found->changes.empty() && found->refusal.empty() && found->in_vain.empty()))
-    return;
+  if (!found) return;
+  const std::vector<std::string> below = analysis::words_below(*found);
+  if (found->changes.empty() && found->refusal.empty() && below.empty()) return;
   const Theme& theme = context.theme;
   text(theme.font.strong, theme.size.text, theme.text, "What if");
   if (!found->refusal.empty()) {
@@ -70,9 +73,8 @@ void draw_what_if(const PanelContext& context, WhatIfPart& part, const RunPointe
   text(theme.font.text, theme.size.label, theme.muted, analysis::heading(*found), true);
   ImGui::Dummy({0, theme.px(2)});
   for (std::size_t i = 0; i < found->changes.size(); ++i) draw_change(context, *found, i);
-  if (!found->in_vain.empty())
-    text(theme.font.text, theme.size.small, theme.muted,
-         "Tried in vain: " + analysis::in_vain_words(*found) + ".", true);
+  for (const std::string& one : below)
+    text(theme.font.text, theme.size.small, theme.muted, one, true);
   ImGui::Dummy({0, theme.px(4)});
 }
 
