@@ -138,24 +138,32 @@ std::string diagnosis_html(const analysis::Run& run, const analysis::WhatIf* ask
   return html + "</ul></div>";
 }
 
+// What its memory holds at most with a change.
+std::string memory_html(const analysis::WhatIf& found, const analysis::Altered& one,
+                        const Speech& speech) {
+  const std::string words = analysis::memory_words(found, one, speech);
+  return words.empty()
+             ? ""
+             : " <span class=\"muted\">" + html_text(told(speech, "memory: {}", words)) + "</span>";
+}
+
 // What it would bring to change one thing.
 std::string what_if_html(const std::optional<analysis::WhatIf>& found, const Speech& speech) {
   const std::string title =
       "<div class=\"prose\"><p><strong>" + html_text(speech.say("What if")) + "</strong>";
   if (found && !found->refusal.empty())
     return title + ": " + html_text(found->refusal) + "</p></div>";
-  if (!found || found->changes.empty()) return "";
+  if (!found || (found->changes.empty() && analysis::words_below(*found).empty())) return "";
   std::string html = title + " (" + html_text(analysis::heading(*found, speech)) + ")</p><ul>";
   for (const analysis::Altered& one : found->changes)
     html += "<li>" + html_text(speech.say_name(one.words)) + ": <strong>" +
             html_text(time_words(speech, static_cast<double>(one.time))) + "</strong>, " +
             html_text(time_words(speech, static_cast<double>(one.time - found->replayed))) +
             (found->of_knobs ? " <code>" + html_text(analysis::text_of(one)) + "</code>" : "") +
-            "</li>";
+            memory_html(*found, one, speech) + "</li>";
   html += "</ul>";
-  if (!found->in_vain.empty())
-    html += "<p class=\"muted\">" +
-            html_text(told(speech, "Tried in vain: {}.", analysis::in_vain_words(*found))) + "</p>";
+  for (const std::string& one : analysis::words_below(*found, speech))
+    html += "<p class=\"muted\">" + html_text(one) + "</p>";
   return html + "</div>";
 }
 
@@ -208,6 +216,7 @@ std::string summary_html(const ReportInput& input, const std::vector<RunView>& v
   html += "</div>" + shortfalls_html(views, speech) + "</div>\n<div>" + facts_html(input, views) +
           "</div>";
   if (views.size() == 1) html += asked_html(*views[0].run, speech);
+  html += paths_html(views, speech);
   if (!input.paragraphs.empty()) html += "\n<div class=\"prose\">" + caveat_html(input.caveat);
   for (const std::string& paragraph : input.paragraphs)
     html += "<p class=\"foreign\">" + html_prose(paragraph) + "</p>";

@@ -22,6 +22,9 @@ std::string caveat_html(const std::string& caveat);
 // The headline, each run's time, where it ran, and the text.
 std::string summary_html(const ReportInput& input, const std::vector<RunView>& views);
 
+// Which steps the runs' times are of, and what their critical paths are made of.
+std::string paths_html(const std::vector<RunView>& views, const Speech& speech = {});
+
 // A category that occurs, or idle time; `kind` is its class.
 struct Colour {
   std::string_view name;
