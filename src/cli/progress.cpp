@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
@@ -91,7 +92,7 @@ analysis::Run run_with_progress(const std::string& label, const program::Config&
       line.clear();
       throw Error(Fault::kFailed,
                   fmt::format("stopped at {:.0f} % of run {}; nothing of it was written",
-                              100 * session.share(), label));
+                              std::floor(100 * session.share()), label));
     }
     if (line.due())
       line.say(fmt::format("{}: {:.0f} % of the program, {} spans", label, 100 * session.share(),

@@ -251,6 +251,7 @@ void Device::part_done(Nanos now, OpId op) {
 
 void Device::complete(Nanos now, OpId id) {
   ops_[id].done = true;
+  ++completed_;
   ops_[id].end = now;
   if (ops_[id].tags.in_launch_queue) leave_launch_queue(now, ops_[id].tags.stream);
   // A staged copy's call may still be under way; its span follows then.

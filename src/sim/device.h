@@ -97,6 +97,10 @@ class Device {
     streams_[stream].wake_room.push_back(thread);
   }
   bool done(OpId op) const { return op == kNoOp || ops_[op].done; }
+  // Of all that was enqueued so far.
+  double share_done() const {
+    return ops_.empty() ? 1.0 : static_cast<double>(completed_) / static_cast<double>(ops_.size());
+  }
   // Everything the operation depends on is done.
   bool ready(OpId op) const { return ops_[op].waits_for == 0; }
   // The span of the operation, or of the work that a join stands for.
@@ -256,6 +260,7 @@ class Device {
   EventQueue& events_;
   Recorder& recorder_;
   std::vector<Op> ops_;
+  std::size_t completed_ = 0;  // of them
   std::vector<StreamState> streams_;
   std::vector<BufferUse> uses_;
   std::vector<OpId> event_ops_;

@@ -80,6 +80,7 @@ struct Simulation::State {
   Device device;
   Host host;
   Nanos now = 0;
+  std::uint64_t done = 0;  // commands, as was told last
   std::optional<Deadlock> deadlock;
 };
 
@@ -140,8 +141,12 @@ const std::optional<OutOfMemory>& Simulation::out_of_memory() const {
 Nanos Simulation::now() const {
   return state_->now;
 }
+// A host that is far ahead has given all commands long before the end: they are done as far as the
+// GPU is with what it was given. Of several looks the largest, so that it only grows.
 std::uint64_t Simulation::commands_done() const {
-  return state_->host.commands_done();
+  const double done =
+      static_cast<double>(state_->host.commands_done()) * state_->device.share_done();
+  return state_->done = std::max(state_->done, static_cast<std::uint64_t>(done));
 }
 
 }  // namespace trainscope::sim

@@ -107,6 +107,23 @@ TEST_CASE("a loss that ends the run is met after its timeline, which then ends t
   CHECK(bytes_of(*run.trace) == bytes_of(plain.trace));
 }
 
+TEST_CASE("a run whose host has given everything is as far as its GPU is") {
+  const program::Config config =
+      config_of({"workload=launch", "launch.count=200", "launch.kernel_ns=1000000"});
+  analysis::Session session("A", config);
+  std::vector<std::pair<Nanos, double>> looks;
+  while (!session.advance(1)) looks.emplace_back(session.trace()->end(), session.share());
+  const Nanos end = session.trace()->end();
+  int early = 0;
+  for (const auto& [time, share] : looks) {
+    if (time > end / 2) continue;
+    ++early;
+    CHECK(share < 0.6);
+  }
+  CHECK(early > 50);
+  CHECK(session.share() == 1);
+}
+
 TEST_CASE("how far a session is only grows, timeline and training together") {
   analysis::Session session(
       "A", config_of({"workload=train", "data.name=digits", "model.name=mlp", "steps=8"}));
