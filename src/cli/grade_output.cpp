@@ -43,6 +43,15 @@ std::string notes_of(const Grade& grade) {
   return fmt::format("{}", fmt::join(grade.notes, "; "));
 }
 
+// What the points leave out, where some question does not count.
+std::string rule_of(const std::vector<Grade>& grades) {
+  const bool all = std::ranges::all_of(grades, [](const Grade& grade) {
+    return std::ranges::all_of(grade.marks, [](const Mark& mark) { return mark.weighs; });
+  });
+  return all ? ""
+             : "\nPredictions are guesses and count nothing; --count-predictions counts them.\n";
+}
+
 std::string one_table(const Grade& grade) {
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
   table.add({"step", "kind", "", "answer", "right would be"});
@@ -160,8 +169,8 @@ Json json_of(const Grade& grade) {
 }  // namespace
 
 std::string grade_table(const std::vector<Grade>& grades) {
-  if (grades.size() == 1) return one_table(grades.front());
-  return class_table(grades) + "\n" + question_table(grades);
+  if (grades.size() == 1) return one_table(grades.front()) + rule_of(grades);
+  return class_table(grades) + "\n" + question_table(grades) + rule_of(grades);
 }
 
 std::string grade_csv(const std::vector<Grade>& grades) {

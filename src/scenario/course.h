@@ -13,7 +13,7 @@ namespace trainscope::scenario {
 // How a lesson went, the last time it was finished, or begun.
 struct LessonRecord {
   bool finished = false;
-  int points = 0;  // of `of` questions and tasks
+  int points = 0;  // of `of` questions and tasks; predictions count nothing, as in a grade
   int of = 0;
   bool missed = false;  // a prediction or the last question was answered wrongly
   bool operator==(const LessonRecord&) const = default;

@@ -38,6 +38,18 @@ std::optional<bool> is_right(const Step& step, const scenario::Answer& answer,
   }
 }
 
+// Counts as `grade` counts: predictions are guesses, and what the runs leave open is nobody's
+// fault.
+bool earns_a_point(const Step& step, const scenario::Answer& answer, const scenario::Sides& sides) {
+  if (step.kind == scenario::StepKind::kPredict) return false;
+  if (sides.size() != 2) return true;
+  try {
+    return judge(*step.question, answer, sides).decided;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 bool can_be_repeated(const scenario::Sides& sides) {
   return sides.size() == 2 && std::ranges::none_of(sides, [](const analysis::Run* run) {
            return trace::is_measured(*run->trace);
@@ -92,8 +104,10 @@ scenario::LessonRecord record_of(const LessonModel& lesson) {
     if (step.question && step.question->kind != QuestionKind::kText) {
       const scenario::Answer& answer = lesson.progress.answer(i);
       const std::optional<bool> right = is_right(step, answer, sides);
-      ++record.of;
-      if (answer.committed && right.value_or(false)) ++record.points;
+      if (earns_a_point(step, answer, sides)) {
+        ++record.of;
+        if (answer.committed && right.value_or(false)) ++record.points;
+      }
       const bool tells =
           step.kind == scenario::StepKind::kPredict || step.kind == scenario::StepKind::kRecap;
       if (tells && is_answered(lesson, i) && !right.value_or(true)) record.missed = true;

@@ -54,9 +54,9 @@ Mark mark_of(const Theme& theme, const ShelfWords& say, const CourseEntry& entry
   const auto &points = entry.record.points, &of = entry.record.of;
   switch (entry.standing) {
     case Standing::kDone:
-      return {say.with("done, {} of {}", points, of), theme.good};
+      return {say.with("done, {} of {} points", points, of), theme.good};
     case Standing::kAgain:
-      return {say.with("worth another go, {} of {}", points, of), theme.warn};
+      return {say.with("worth another go, {} of {} points", points, of), theme.warn};
     case Standing::kBegun:
       return {say("begun"), theme.accent};
     case Standing::kNext:
@@ -234,8 +234,9 @@ bool draw_lead(const Theme& theme, const ShelfWords& say, ShelfPanel& panel, flo
   // Of the words that cards have beside their minutes.
   text(theme.font.text, theme.size.label, theme.muted,
        say("worked: each step is explained. faded: you fill in a part. problem: a goal, and you "
-           "find "
-           "the way."),
+           "find the way.") +
+           " " +
+           say("Points are for answers and tasks; predictions are guesses and count nothing."),
        true);
   if (words + theme.px(16) > left) return draw_search(theme, hint, panel, field);
   const ImVec2 below = ImGui::GetCursorScreenPos();
