@@ -235,6 +235,15 @@ class Teller {
                 has, asked(symbol, wanted));
   }
 
+  // What the other side has now, which turning it may change.
+  std::string of_other_side(const Term& term, const Node& right, const std::string& value) const {
+    const auto other = term_of(right);
+    const bool alike = other && other->factor == 1 && other->is_like(term);
+    return alike && other->side() != term.side()
+               ? told(speech_, "{} (that of {})", value, other->side())
+               : value;
+  }
+
   Words of_value(const std::string& symbol, const Node& left, const Node& right) const {
     const auto term = term_of(left);
     if (!term || term->factor != 1) return std::nullopt;
@@ -243,7 +252,7 @@ class Teller {
     const std::string wanted = shown(*term, {target, value.unit});
     return line(name_of(*term), term->side(),
                 reached(value.value, target, shown(*term, value), wanted, wanted),
-                asked(symbol, wanted));
+                asked(symbol, of_other_side(*term, right, wanted)));
   }
 
   const Sides& sides_;

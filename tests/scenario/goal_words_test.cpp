@@ -74,6 +74,15 @@ TEST_CASE("a value that only looks as if it were there is said to be beside it")
         Lines{"GPU-Util of A: just under 96 %, asked for: at least 96 %"});
 }
 
+TEST_CASE("what the other side has is asked for as the other side's") {
+  const auto a = run_with("A", {{"time.step", 2e6}, {"gpu.busy", 1e6}});
+  const auto b = run_with("B", {{"time.step", 1e6}});
+  CHECK(words("A.time.step < B.time.step", a, b) ==
+        Lines{"step time of A: 2 ms, asked for: less than 1 ms (that of B)"});
+  CHECK(words("A.time.step < A.gpu.busy", a, b) ==
+        Lines{"step time of A: 2 ms, asked for: less than 1 ms"});
+}
+
 TEST_CASE("settings that are still to be made are asked for first, and alone") {
   const auto a = run_with("A", {{"time.step", 2e6}}, {"batch_size=64", "loader.num_workers=4"});
   const auto b = run_with("B", {{"time.step", 1e6}}, {"batch_size=32", "precision=bf16"});
