@@ -72,6 +72,8 @@ TEST_CASE("what is shown is the least with the knobs that there are") {
     lesson.common.set("batch_size", std::int64_t{batch});
     open_task(workspace, std::move(lesson));
     workspace.solve();
+    CHECK(workspace.solving());  // beside the window, which goes on
+    CHECK(card_of(workspace).goal == "The least is being looked for.");
     wait_until_weighed(workspace);
     CHECK(workspace.sides()[0].config.whole("loader.num_workers") == workers);
     CHECK(card_of(workspace).goal_reached);

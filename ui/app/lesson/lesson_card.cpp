@@ -189,6 +189,9 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
   for (const std::string& line :
        scenario::goal_words(lesson, *wanted, workspace.lesson_sides(), workspace.current_sides()))
     card.goal_words += (card.goal_words.empty() ? "" : "\n\n") + line;
+  if (workspace.solving())
+    card.goal = lesson.say(step.extreme->most ? "The most is being looked for."
+                                              : "The least is being looked for.");
   if (!card.goal_reached) return;
   const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
   if (others.empty()) {

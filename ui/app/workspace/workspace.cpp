@@ -24,6 +24,7 @@ void Workspace::close() {
   record.begin();
   revisit_.prepare({});
   further_.drop();
+  solving_.drop();
   kept.clear();
   playhead = {};
 }
@@ -66,9 +67,11 @@ bool Workspace::take_reports() {
   const bool asks_again = revisit_.take();
   ask_further();
   const bool weighed = further_.take();
+  const std::optional<scenario::TurnedKnobs> solution = solving_.take();
+  if (solution) turn_to(*solution);
   if (asks_again && !revisit_.fault().empty())
     notice = "No question of an earlier lesson can be asked: " + revisit_.fault();
-  return taken.any || swept || asks_again || weighed;
+  return taken.any || swept || asks_again || weighed || solution;
 }
 
 void Workspace::cancel() {

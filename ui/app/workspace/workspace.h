@@ -25,6 +25,7 @@
 #include "ui/app/lesson/lesson_shelf.h"
 #include "ui/app/lesson/present.h"
 #include "ui/app/lesson/revisit.h"
+#include "ui/app/lesson/solving.h"
 #include "ui/app/views/sweep_form.h"
 #include "ui/app/views/sweep_model.h"
 #include "ui/app/workspace/config_history.h"
@@ -137,7 +138,9 @@ class Workspace {
   // Whether what the step's task asks for the least of would do with less on the runs as they are;
   // nothing while that is being found out.
   std::optional<bool> goes_further() const;
-  bool further_busy() const { return further_.busy(); }
+  bool further_busy() const { return further_.busy() || solving_.busy(); }
+  // What is to be shown is being looked for.
+  bool solving() const { return solving_.busy(); }
   // Tells the lesson which span was clicked.
   void select_span(std::size_t side, trace::SpanId span);
   // The knobs that the lesson was opened with beyond its own.
@@ -211,8 +214,10 @@ class Workspace {
   void turn_as_linked();
   void remember(const std::string& what);
   void restore(const ConfigHistory::State& configs);
-  // What is left of knobs on a step is part of its answer.
-  void note_task();
+  // What is left of knobs on a step is part of its answer. `waits`: until it is known whether less
+  // would do, too.
+  void note_task(bool waits = true);
+  void turn_to(const scenario::TurnedKnobs& solution);
   void ask_further();
   void leave_step();
   void show_lesson(scenario::Lesson lesson);
@@ -234,6 +239,7 @@ class Workspace {
   std::vector<RunPointer> adopted_;
   Revisit revisit_;
   Further further_;
+  Solving solving_;
   FileWatch watch_;
 };
 

@@ -100,10 +100,12 @@ program::Config turned(const program::Config& config, const program::Config& bas
 
 namespace {
 
-// As it was found; who goes on before that waits for it.
+// As it was found; who goes on before that waits for it. Who is shown (`waits` is false) has not
+// reached it yet.
 bool is_further(const scenario::Lesson& lesson, const scenario::Step& step,
-                const scenario::Sides& sides, const std::optional<bool>& found) {
-  return found ? *found : scenario::goes_further(lesson, step, sides);
+                const scenario::Sides& sides, const std::optional<bool>& found, bool waits) {
+  if (found) return *found;
+  return !waits || scenario::goes_further(lesson, step, sides);
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ std::optional<bool> Workspace::goes_further() const {
   return lesson_ ? further_.goes_further(lesson_->step(), current_sides()) : false;
 }
 
-void Workspace::note_task() {
+void Workspace::note_task(bool waits) {
   const scenario::Step& step = lesson_->step();
   const scenario::Expression* task = scenario::task_of(step);
   if (!task || !knobs_changed()) return;
@@ -149,7 +151,7 @@ void Workspace::note_task() {
   try {
     given.reached = !sides.empty() && task->evaluate(sides).truth() &&
                     strays(lesson_->lesson, step, opened_with(), *given.knobs).empty() &&
-                    !is_further(lesson_->lesson, step, sides, goes_further());
+                    !is_further(lesson_->lesson, step, sides, goes_further(), waits);
   } catch (const Error&) {
     given.reached = false;  // a metric that the runs as turned do not have
   }
@@ -186,13 +188,19 @@ bool Workspace::can_solve() const {
 
 void Workspace::solve() {
   if (!can_solve()) return;
-  note_task();
+  note_task(false);
   const scenario::Step& step = lesson_->step();
   scenario::StepAnswer& given = lesson_->noted.at(step.id);
   if (!given.reached) given.answer.skipped = given.answer.committed = true;
   // Of what is asked the least for, that of this machine and of these knobs.
-  const scenario::TurnedKnobs solution =
-      scenario::solution_on(lesson_->lesson, step, lesson_sides());
+  const std::vector<SideModel>& own = lesson_->as_run;
+  if (step.extreme && lesson_sides().size() == 2)
+    solving_.ask(lesson_->lesson, step, {own[0].run, own[1].run});
+  else
+    turn_to(*step.solution);
+}
+
+void Workspace::turn_to(const scenario::TurnedKnobs& solution) {
   ConfigHistory::State configs;
   for (const SideModel& side : sides()) {
     configs.push_back(side.opened);
@@ -217,6 +225,7 @@ void Workspace::previous_step() {
 
 // What was tried on it is taken back, so that texts and timelines agree on the next.
 void Workspace::leave_step() {
+  solving_.drop();
   reset_knobs();
   history_.clear();
   lesson_->hint_shown = lesson_->shown = false;
