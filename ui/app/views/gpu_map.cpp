@@ -7,6 +7,7 @@
 
 #include "ui/app/views/gpu_bars.h"
 #include "ui/app/views/gpu_grid.h"
+#include "ui/app/views/gpu_wiring.h"
 
 namespace trainscope::ui {
 
@@ -48,7 +49,7 @@ class MapBuilder {
  public:
   MapBuilder(const Topology* topology, const std::vector<int>& ring, const Box& area, float unit,
              Traffic traffic)
-      : topology_(topology), area_(area), unit_(unit), traffic_(traffic) {
+      : topology_(topology), wiring_(topology, ring), area_(area), unit_(unit), traffic_(traffic) {
     map_.ring = ring;
     map_.lane_ = 8.5F * unit;
     map_.chip = 8 * unit;
@@ -58,7 +59,7 @@ class MapBuilder {
 
   GpuMap build() {
     const std::size_t count = map_.ring.size();
-    const int nodes = topology_ ? nodes_used() : 1;
+    const int nodes = wiring_.nodes();
     const bool fits = count > 1 && count <= kMostWithLinks && nodes <= 2;
     map_.direct_.assign(count, std::vector<std::vector<ImVec2>>(count));
     map_.shows_links = topology_ && fits && with_links(nodes);
@@ -73,38 +74,8 @@ class MapBuilder {
   // False: there is no room for them.
   bool with_links(int nodes) {
     if (nodes == 2) return two_nodes();
-    if (has_mesh()) return mesh();
-    return has(PlaceKind::kNvSwitch) ? nv_switch() : tree();
-  }
-
-  // ---- What there is ---------------------------------------------------------------------------
-
-  int nodes_used() const {
-    const int each = topology_->gpus_per_node, count = static_cast<int>(map_.ring.size());
-    return (count + each - 1) / each;
-  }
-  bool has(PlaceKind kind) const {
-    return std::any_of(topology_->places.begin(), topology_->places.end(),
-                       [kind](const auto& place) { return place.kind == kind; });
-  }
-  const machine::Wire* nvlinks_between(int a, int b) const {
-    for (const machine::Wire& wire : topology_->wires) {
-      const auto from = static_cast<int>(wire.a), to = static_cast<int>(wire.b);
-      if (wire.kind == WireKind::kNvlink && ((from == a && to == b) || (from == b && to == a)))
-        return &wire;
-    }
-    return nullptr;
-  }
-  bool has_mesh() const {
-    for (const int a : map_.ring)
-      for (const int b : map_.ring)
-        if (a < b && nvlinks_between(a, b)) return true;
-    return false;
-  }
-  int links_to_switch() const {
-    for (const machine::Wire& wire : topology_->wires)
-      if (wire.kind == WireKind::kNvlink && wire.a == 0) return wire.links;
-    return 1;
+    if (wiring_.has_mesh()) return mesh();
+    return wiring_.has(PlaceKind::kNvSwitch) ? nv_switch() : tree();
   }
 
   // ---- Cards -----------------------------------------------------------------------------------
@@ -147,7 +118,7 @@ class MapBuilder {
   // GPUs without what joins them, node by node.
   void grid() {
     std::vector<std::vector<int>> nodes(1);
-    if (topology_) nodes.resize(static_cast<std::size_t>(nodes_used()));
+    if (topology_) nodes.resize(static_cast<std::size_t>(wiring_.nodes()));
     for (const int gpu : map_.ring)
       nodes[topology_ ? static_cast<std::size_t>(gpu / topology_->gpus_per_node) : 0].push_back(
           gpu);
@@ -245,8 +216,8 @@ class MapBuilder {
     put_row(upper, columns, top, tall, 0, true);
     put_row(lower, columns, top + tall + 2 * gap + bar, tall, 1, false);
     const std::size_t hub = add_hub({"NVSwitch"}, area_.min.x, area_.max.x, top + tall + gap, true);
-    hang(upper, hub, WireKind::kNvlink, links_to_switch());
-    hang(lower, hub, WireKind::kNvlink, links_to_switch());
+    hang(upper, hub, WireKind::kNvlink, wiring_.links_to_switch());
+    hang(lower, hub, WireKind::kNvlink, wiring_.links_to_switch());
     return true;
   }
 
@@ -274,7 +245,7 @@ class MapBuilder {
   void join_pairs(float bow) {
     for (const int a : map_.ring)
       for (const int b : map_.ring)
-        if (const machine::Wire* wire = a < b ? nvlinks_between(a, b) : nullptr)
+        if (const machine::Wire* wire = a < b ? wiring_.nvlinks_between(a, b) : nullptr)
           join(a, b, bow, wire->kind, wire->links);
   }
 
@@ -319,21 +290,6 @@ class MapBuilder {
 
   // ---- PCIe ------------------------------------------------------------------------------------
 
-  // The switch or host bridge that a place hangs on; its own number where it is the top.
-  std::uint32_t parent(std::uint32_t place) const {
-    const auto rank = [&](std::uint32_t one) {
-      const PlaceKind kind = topology_->places[one].kind;
-      return kind == PlaceKind::kGpu ? 0 : kind == PlaceKind::kPcieSwitch ? 1 : 2;
-    };
-    for (const machine::Wire& wire : topology_->wires) {
-      if (wire.kind != WireKind::kPcie || (wire.a != place && wire.b != place)) continue;
-      const std::uint32_t other = wire.a == place ? wire.b : wire.a;
-      if (topology_->places[other].kind != PlaceKind::kAdapter && rank(other) > rank(place))
-        return other;
-    }
-    return place;
-  }
-
   // One level of the tree: what the children hang on, left to right.
   struct Child {
     std::uint32_t place = 0;
@@ -344,7 +300,7 @@ class MapBuilder {
   std::vector<Child> level_above(const std::vector<Child>& below, float top) {
     std::vector<Child> level;
     for (const Child& child : below) {
-      const std::uint32_t above = parent(child.place);
+      const std::uint32_t above = wiring_.parent(child.place);
       if (level.empty() || level.back().place != above) level.push_back({above, child.left});
       Child& here = level.back();
       here.right = child.right;
@@ -352,8 +308,8 @@ class MapBuilder {
       map_.lines.push_back({{{child.x, child.y}, {child.x, top}}, WireKind::kPcie, 1});
     }
     for (Child& here : level) {
-      here.hub =
-          add_hub(names_of(topology_->places[here.place].name), here.left, here.right, top, true);
+      here.hub = add_hub(short_names(topology_->places[here.place].name), here.left, here.right,
+                         top, true);
       here.x = (here.left + here.right) / 2;
       here.y = top + bars_.bar;
       for (const int gpu : here.gpus) stop(gpu).above.push_back(here.hub);
@@ -361,21 +317,10 @@ class MapBuilder {
     return level;
   }
 
-  // "PCIe switch 3", and without what comes before the last two words.
-  static std::vector<std::string> names_of(const std::string& name) {
-    std::vector<std::string> names = {name};
-    const std::size_t number = name.rfind(' ');
-    if (number == std::string::npos || number == 0) return names;
-    if (const std::size_t word = name.rfind(' ', number - 1); word != std::string::npos)
-      names.push_back(name.substr(word + 1));
-    names.push_back(name.substr(number + 1));
-    return names;
-  }
-
   bool tree() {
     std::vector<int> numbers = map_.ring;
     std::sort(numbers.begin(), numbers.end());
-    const bool switches = topology_->places[parent(0)].kind == PlaceKind::kPcieSwitch;
+    const bool switches = topology_->places[wiring_.parent(0)].kind == PlaceKind::kPcieSwitch;
     const int levels = switches ? 2 : 1, columns = static_cast<int>(numbers.size());
     if (!fit({1, columns, levels, levels, 1, 0, true, false})) return false;
     const float each = bars_.bar + bars_.gap, all = static_cast<float>(levels) * each;
@@ -414,7 +359,8 @@ class MapBuilder {
     const std::vector<int> first(map_.ring.begin(), map_.ring.begin() + half);
     std::vector<int> second(map_.ring.begin() + half, map_.ring.end());
     std::reverse(second.begin(), second.end());  // the ring comes back under the first row
-    const bool switched = has(PlaceKind::kNvSwitch), meshed = !switched && has_mesh();
+    const bool switched = wiring_.has(PlaceKind::kNvSwitch),
+               meshed = !switched && wiring_.has_mesh();
     const float bow = meshed ? std::min(30 * unit_, area_.height() * 0.1F) : 0;
     columns_ = static_cast<int>(std::max(first.size(), second.size()));
     if (!fit(switched ? Stack{2, columns_, 3, 4, 2, 0, true, true}
@@ -459,12 +405,13 @@ class MapBuilder {
         one.above.insert(one.above.begin(), hub);
         map_.lines.push_back({{{one.x, one.outer}, {one.x, node == 0 ? at.max.y : at.min.y}},
                               WireKind::kNvlink,
-                              links_to_switch()});
+                              wiring_.links_to_switch()});
       }
     }
   }
 
   const Topology* topology_;
+  GpuWiring wiring_;
   Box area_;
   float unit_;
   Traffic traffic_;

@@ -8,11 +8,10 @@
 #include "analysis/runs/measured_run.h"
 #include "ui/panels/charts/chart.h"
 #include "ui/panels/comparison/side_data.h"
-#include "ui/panels/gpus/bucket_table.h"
 #include "ui/panels/gpus/chunk_view.h"
+#include "ui/panels/gpus/flow_side.h"
 #include "ui/panels/gpus/gpu_paint.h"
 #include "ui/panels/gpus/stage_strip.h"
-#include "ui/panels/gpus/star_paint.h"
 #include "ui/panels/gpus/unit_strip.h"
 #include "ui/panels/window/controls.h"
 
@@ -20,7 +19,6 @@ namespace trainscope::ui {
 namespace {
 
 constexpr const char* kPanelName = "gradient-flow";
-constexpr float kLeastPlot = 110;  // of the scaling curve, with its words
 
 // ---- Whose gradients ---------------------------------------------------------------------------
 
@@ -71,199 +69,7 @@ std::string fault_of(const PanelContext& context, GradientFlowPanel& panel, std:
   return own.read == shown_run(context.workspace, side, kPanelName) ? own.reading.error() : "";
 }
 
-// One side, in this frame.
-struct SideView {
-  const PanelContext& context;
-  GradientFlowPanel::Side& own;
-  const FlowFacts& facts;
-  std::size_t side;
-  Nanos time;
-  Nanos axis = 0;             // of its strip: the longest step of those beside it
-  bool legend_above = false;  // of the cells, once for both sides
-};
-
-// ---- Its parts ---------------------------------------------------------------------------------
-
-void words_at(const Theme& theme, const Box& box, float y, const std::vector<std::string>& ways,
-              Color color, ImFont* font, float size) {
-  if (ways.empty()) return;
-  draw_text_middle(ImGui::GetWindowDrawList(), font, size, box.min.x, y, color,
-                   fitting(theme, size, ways, box.width()));
-}
-
-GpuPicture picture_of(const SideView& view, const Box& area, Traffic traffic) {
-  GpuPicture picture =
-      gpu_picture(view.context.theme, view.facts.topology ? &*view.facts.topology : nullptr,
-                  view.facts.ring, area, traffic);
-  picture.look.apart = view.facts.apart;
-  return picture;
-}
-
-FlowWords words_of(const SideView& view) {
-  if (!view.facts.is_star()) return flow_words(view.facts.flow, view.time);
-  return {star_words(view.facts.star, view.time),
-          {"all goes from GPU 0 or to it; in a card: now, and its whole step",
-           "all goes from GPU 0 or to it"}};
-}
-
-void paint_flow(const SideView& view, const Box& area) {
-  const Theme& theme = view.context.theme;
-  const GpuPicture picture = picture_of(view, area, Traffic::kRing);
-  paint_ground(theme, picture);
-  paint_cards(theme, picture, view.facts.flow, view.time);
-  paint_traffic(theme, picture.map, view.facts.flow, view.time);
-  paint_bar_names(theme, picture.map);
-}
-
-void paint_star(const SideView& view, const Box& area) {
-  const Theme& theme = view.context.theme;
-  const GpuPicture picture = picture_of(view, area, Traffic::kStar);
-  paint_ground(theme, picture);
-  paint_star_cards(theme, picture, view.facts.star, view.time);
-  paint_star_traffic(theme, picture.map, view.facts.star, view.time);
-  paint_bar_names(theme, picture.map);
-}
-
-// Where a panel is too low for a picture.
-void say_too_low(const Theme& theme, const Box& box, float y) {
-  words_at(theme, box, y,
-           {"too low for a picture: pull the panel's upper edge up", "too low: pull up"},
-           theme.muted, theme.font.text, theme.size.label);
-}
-
-// Where the words below the picture stand, and the legend of the cells: to their right where both
-// have room, else on a line of its own.
-struct Foot {
-  bool beneath = true;  // there is a second line of words
-  bool legend = false;
-  bool legend_beside = false;
-  float height = 0;
-};
-
-Foot foot_of(const SideView& view, const Box& box, float line) {
-  const Theme& theme = view.context.theme;
-  Foot foot;
-  foot.beneath = box.height() >= theme.px(150);
-  foot.legend = !view.facts.is_star() && !view.legend_above;
-  constexpr float kLeastWords = 220;
-  foot.legend_beside = box.width() >= cell_legend_width(theme) + theme.px(kLeastWords);
-  const bool own_line = foot.legend && !foot.legend_beside;
-  foot.height = (1.0F + (foot.beneath ? 1 : 0) + (own_line ? 1 : 0)) * line + theme.px(4);
-  return foot;
-}
-
-void draw_foot(const SideView& view, const Foot& foot, Box box, float line) {
-  const Theme& theme = view.context.theme;
-  const FlowWords words = words_of(view);
-  const float legend = cell_legend_width(theme), first = box.max.y - foot.height + line / 2;
-  float next = first + line;
-  Box beside = box;
-  if (foot.legend && foot.legend_beside) {
-    paint_cell_legend(theme, {box.max.x - legend, first});
-    beside.max.x -= legend + theme.px(16);
-  } else if (foot.legend && box.width() >= legend) {
-    paint_cell_legend(theme, {box.min.x, next});
-    next += line;
-  }
-  words_at(theme, beside, first, words.now, theme.text, theme.font.text, theme.size.small);
-  if (foot.beneath)
-    words_at(theme, box, next, words.beneath, theme.muted, theme.font.text, theme.size.label);
-}
-
-void draw_gpus(const SideView& view, const Box& box) {
-  const Theme& theme = view.context.theme;
-  const float line = theme.px(19);
-  const Foot foot = foot_of(view, box, line);
-  Box area{box.min, {box.max.x, box.max.y - foot.height - theme.px(6)}};
-  if (box.height() < theme.px(60)) {
-    words_at(theme, box, box.min.y + line / 2, words_of(view).now, theme.text, theme.font.text,
-             theme.size.small);
-    return say_too_low(theme, box, box.min.y + 1.5F * line);
-  }
-  const bool lowest = area.height() < theme.px(60);  // then the picture comes before its words
-  if (lowest) area = box;
-  view.facts.is_star() ? paint_star(view, area) : paint_flow(view, area);
-  if (!lowest) draw_foot(view, foot, box, line);
-}
-
-// A row selects what it is about on the timeline, and shows it there.
-void choose(const SideView& view, trace::SpanId span, analysis::Interval time) {
-  TimelineState& timeline = view.context.attention.timeline;
-  timeline.selected = {static_cast<Side>(view.side), span};
-  const Nanos around = (time.end - time.start) * 2;
-  show_range(timeline, {time.start - around, time.end + around});
-  view.context.workspace.select_span(view.side, span);
-}
-
-trace::SpanId selected_of(const SideView& view) {
-  const SpanRef& selected = view.context.attention.timeline.selected;
-  return static_cast<std::size_t>(selected.side) == view.side ? selected.span : trace::kNone;
-}
-
-void draw_table(const SideView& view, const Box& box) {
-  const Theme& theme = view.context.theme;
-  const FlowFacts& facts = view.facts;
-  if (facts.is_star()) {
-    const auto clicked =
-        draw_star_table(theme, "##stages", box, facts.star, view.time, selected_of(view));
-    if (!clicked) return;
-    const analysis::StarStageTimes& stage = facts.star.at(view.time).stages[*clicked];
-    return choose(view, stage.transfers.front().span, {stage.start, stage.end});
-  }
-  const auto clicked = draw_bucket_table(theme, "##buckets", box, view.own.table, facts.flow,
-                                         view.time, selected_of(view));
-  if (!clicked) return;
-  const analysis::BucketTimes& bucket = facts.flow.at(view.time).buckets[*clicked];
-  choose(view, bucket.span, {bucket.started, bucket.done});
-}
-
-float table_height(const SideView& view) {
-  const Theme& theme = view.context.theme;
-  return view.facts.is_star() ? star_table_height(theme, view.facts.star.at(view.time))
-                              : bucket_table_height(theme, view.facts.flow.at(view.time));
-}
-
-void draw_buckets(const SideView& view, const Box& box) {
-  const Theme& theme = view.context.theme;
-  const float wanted = table_height(view) + theme.px(4), gap = theme.px(8);
-  const bool tall = wanted + gap + theme.px(92) < box.height();
-  const float card = tall ? theme.px(88) : theme.px(50);
-  const float bottom = std::min(box.min.y + wanted, box.max.y - card - gap);
-  draw_table(view, {box.min, {box.max.x, bottom}});
-  const float top = tall ? bottom + gap + theme.px(4) : box.max.y - card;
-  const ExposureWords words = view.facts.is_star() ? exposure_words(view.facts.star, view.time)
-                                                   : exposure_words(view.facts.flow, view.time);
-  draw_exposed(theme, words,
-               {{box.min.x, std::min(top, box.max.y - card)},
-                {box.max.x, std::min(top, box.max.y - card) + card}});
-}
-
-// Tried once someone looks at it: each number of GPUs is a run of its own.
-void draw_scaling(const SideView& view, const ScalingRange& range, const Box& box) {
-  const Theme& theme = view.context.theme;
-  GradientFlowPanel::Side& own = view.own;
-  const RunPointer& run = view.facts.run;
-  if (own.scaled != run) {
-    own.scaled = run;
-    own.scaling.start([run](const auto& stopped) -> std::shared_ptr<analysis::ScalingCurve> {
-      const auto curve = analysis::scaling_curve(run->config, stopped);
-      return curve ? std::make_shared<analysis::ScalingCurve>(*curve) : nullptr;
-    });
-  }
-  const bool busy = own.scaling.busy();
-  if (busy) view.context.ask("animate");
-  if (box.height() < theme.px(kLeastPlot)) return say_too_low(theme, box, box.min.y + theme.px(10));
-  if (const auto& curve = own.scaling.get())
-    return paint_scaling(theme, box, *curve, range, view.side == 0);
-  if (const std::string& error = own.scaling.error(); !error.empty())
-    return draw_sentence(theme, box, theme.bad, error);
-  const char* words = busy           ? "running it on 1, 2, 4, ... GPUs"
-                      : run->program ? "it runs on no other number of GPUs of this machine"
-                                     : "a trace tells of its own number of GPUs only";
-  draw_text_middle(ImGui::GetWindowDrawList(), theme.font.text, theme.size.small, box.centre().x,
-                   box.centre().y, theme.muted,
-                   shortened(theme.font.text, theme.size.small, words, box.width()), 0.5F);
-}
+// ---- A step of it ------------------------------------------------------------------------------
 
 // The step that its strip shows.
 analysis::Interval step_on_strip(const FlowFacts& facts, Nanos time) {
@@ -274,17 +80,17 @@ analysis::Interval step_on_strip(const FlowFacts& facts, Nanos time) {
 }
 
 // Steps that are compared are drawn to one scale.
-void give_one_axis(std::vector<SideView>& sides) {
+void give_one_axis(std::vector<FlowSide>& sides) {
   Nanos axis = 0;
-  for (const SideView& view : sides) {
+  for (const FlowSide& view : sides) {
     if (view.facts.is_walk()) return;
     const analysis::Interval step = step_on_strip(view.facts, view.time);
     axis = std::max(axis, step.end - step.start);
   }
-  for (SideView& view : sides) view.axis = axis;
+  for (FlowSide& view : sides) view.axis = axis;
 }
 
-void draw_strip(const SideView& view, const Box& box) {
+void draw_strip(const FlowSide& view, const Box& box) {
   const FlowFacts& facts = view.facts;
   StepStrip strip = facts.is_in_stages()  ? strip_of(facts.stages, view.time)
                     : facts.is_in_units() ? strip_of(facts.units, view.time)
@@ -299,7 +105,7 @@ void draw_strip(const SideView& view, const Box& box) {
 }
 
 // Of the stages of a pipeline, or the units of FSDP.
-void draw_rows(const SideView& view, const Box& box) {
+void draw_rows(const FlowSide& view, const Box& box) {
   const Theme& theme = view.context.theme;
   const float legend = box.height() < theme.px(90) ? 0 : theme.px(26);
   draw_strip(view, {box.min, {box.max.x, box.max.y - legend}});
@@ -310,14 +116,14 @@ void draw_rows(const SideView& view, const Box& box) {
                     analysis::value_of(view.facts.run->metrics, "pipeline.bubble"));
 }
 
-WalkView walk_of(const SideView& view) {
+WalkView walk_of(const FlowSide& view) {
   const FlowFacts& facts = view.facts;
   return {view.context.theme, facts.walk, facts.topology ? &*facts.topology : nullptr, facts.ring,
           view.time};
 }
 
 // "DDP, 8 GPUs of 8 x H100 SXM, step 3"
-std::vector<std::string> side_title(const SideView& view) {
+std::vector<std::string> side_title(const FlowSide& view) {
   const FlowFacts& facts = view.facts;
   if (!facts.is_walk()) return title_of(facts, view.time);
   return walk_title(walk_of(view), facts.has_virtual_gpus ? facts.run->trace->origin().subject
@@ -326,7 +132,7 @@ std::vector<std::string> side_title(const SideView& view) {
 
 // ---- A side ------------------------------------------------------------------------------------
 
-void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
+void draw_side(const FlowSide& view, GradientFlowPanel& panel, Box box) {
   const Theme& theme = view.context.theme;
   const float title = theme.px(24);
   const ImVec2 middle{box.min.x, box.min.y + title / 2};
@@ -357,16 +163,16 @@ void draw_side(const SideView& view, GradientFlowPanel& panel, Box box) {
 }
 
 // Beside the parts to choose from, once for both sides, where one shows cells.
-void draw_shared_legend(const Theme& theme, std::vector<SideView>& shown,
+void draw_shared_legend(const Theme& theme, std::vector<FlowSide>& shown,
                         const GradientFlowPanel& panel, const Box& box) {
   const bool gpus = panel.part != "buckets" && panel.part != "scaling" && panel.part != "numbers";
-  const bool cells = std::ranges::any_of(shown, [](const SideView& view) {
+  const bool cells = std::ranges::any_of(shown, [](const FlowSide& view) {
     return !view.facts.is_star() && !view.facts.is_walk() && !view.facts.is_in_rows();
   });
   const float legend = cell_legend_width(theme);
   if (!gpus || !cells || box.width() < legend) return;
   paint_cell_legend(theme, {box.max.x - legend, box.centre().y});
-  for (SideView& view : shown) view.legend_above = true;
+  for (FlowSide& view : shown) view.legend_above = true;
 }
 
 // What shares a place: all three where a side is narrow, else what stands beside the GPUs. Only a
@@ -404,7 +210,7 @@ void draw_nothing(const PanelContext& context, GradientFlowPanel& panel, const B
 
 void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const Theme& theme = context.theme;
-  std::vector<SideView> shown;
+  std::vector<FlowSide> shown;
   std::array<std::string, 2> faults;
   for (std::size_t i = 0; i < context.workspace.sides().size(); ++i) {
     if (FlowFacts* facts = facts_of(context, panel, i))
@@ -424,7 +230,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
   const float width = std::min(theme.px(narrow ? 270 : 190), room.width());
   const bool walk = shown.front().facts.is_walk();
   const bool has_parts =
-      std::ranges::any_of(shown, [](const SideView& view) { return !view.facts.is_in_rows(); });
+      std::ranges::any_of(shown, [](const FlowSide& view) { return !view.facts.is_in_rows(); });
   if (narrow && has_parts) {
     choose_part(theme, panel, narrow, walk, room.min, width);
     draw_shared_legend(
@@ -435,7 +241,7 @@ void draw_body(const PanelContext& context, GradientFlowPanel& panel) {
     choose_part(theme, panel, narrow, walk, {room.max.x - width, room.min.y - theme.px(3)}, width);
   }
   panel.range = {};
-  for (const SideView& view : shown)
+  for (const FlowSide& view : shown)
     if (const auto& curve = view.own.scaling.get()) panel.range.include(*curve);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const float left = room.min.x + static_cast<float>(i) * (wide + gap);

@@ -1,17 +1,13 @@
 #include "ui/panels/lesson/lesson.h"
 
 #include <fmt/format.h>
-#include <misc/cpp/imgui_stdlib.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
-
-#include "ui/app/actions/action_list.h"
 #include "ui/app/lesson/lesson_card.h"
 #include "ui/app/lesson/room_view.h"
 #include "ui/panels/lesson/lesson_buttons.h"
+#include "ui/panels/lesson/lesson_foot.h"
+#include "ui/panels/lesson/lesson_news.h"
+#include "ui/panels/lesson/lesson_question.h"
 #include "ui/panels/lesson/markdown.h"
 #include "ui/panels/lesson/option_card.h"
 #include "ui/panels/lesson/revisit.h"
@@ -19,169 +15,6 @@
 
 namespace trainscope::ui {
 namespace {
-
-using scenario::QuestionKind;
-
-// What stands from `top` to the cursor comes into sight.
-void follow(LessonPanel& panel, float top) {
-  panel.news = {top, ImGui::GetCursorPosY()};
-  panel.news_frames = 3;  // the buttons may find another place first
-}
-
-// What the learner's last act has brought onto the card, from `top` to the cursor, is to come into
-// sight; not what stands there when the step is entered.
-void note_news(LessonPanel& panel, News piece, const std::string& words, float top) {
-  std::string& before = panel.said.at(static_cast<std::size_t>(piece));
-  if (words == before) return;
-  before = words;
-  if (!words.empty() && !panel.fresh) follow(panel, top);
-}
-
-void bring_news_into_sight(const PanelContext& context, LessonPanel& panel) {
-  if (panel.fresh) ImGui::SetScrollY(0);  // another step is read from its beginning
-  panel.fresh = false;
-  if (panel.news_frames == 0) return;
-  --panel.news_frames;
-  context.ask("animate");
-  const float margin = context.theme.px(8);
-  ImGui::SetScrollY(scroll_to_show(panel.news.top - margin, panel.news.bottom + margin,
-                                   ImGui::GetScrollY(), ImGui::GetWindowHeight()));
-}
-
-// A room votes on what it sees: options that end below the card take more width, then less room
-// between them.
-void widen_for_choice(const PanelContext& context, LessonPanel& panel) {
-  const float bottom = ImGui::GetCursorPosY();
-  if (panel.choice_frames > 0) {
-    --panel.choice_frames;
-    return context.ask("animate");
-  }
-  if (panel.tight || bottom <= panel.room) return;
-  constexpr int kUntilDocked = 3;
-  if (panel.choice_width == CardWidth::kWidest)
-    panel.tight = true;
-  else
-    panel.choice_width = static_cast<CardWidth>(static_cast<int>(panel.choice_width) + 1);
-  panel.choice_frames = kUntilDocked;
-  context.ask("animate");
-}
-
-// Returns where the option stands that was taken; a room follows what is counted.
-float draw_choice(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
-  LessonModel& model = *context.workspace.lesson();
-  scenario::Progress& progress = model.progress;
-  const Present& present = context.workspace.present;
-  const auto hands_for = [&](const OptionCard& option) {
-    if (!present.on) return Hands{};
-    return Hands{present.hands_for(progress.step(), static_cast<std::size_t>(option.number)),
-                 present.most_hands(progress.step())};
-  };
-  float taken = ImGui::GetCursorPosY();
-  panel.hands.resize(card.options.size(), -1);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, context.theme.px(panel.tight ? 4 : 8)));
-  for (const OptionCard& option : card.options) {
-    const float top = ImGui::GetCursorPosY();
-    const Hands hands = hands_for(option);
-    if (option_card(context.theme, model.lesson, option, card.open, hands, panel.tight))
-      progress.choose(option.number);
-    if (option.chosen) taken = top;
-    int& before = panel.hands[static_cast<std::size_t>(option.number)];
-    if (before >= 0 && hands.count > before) follow(panel, top);
-    before = hands.count;
-  }
-  ImGui::PopStyleVar();
-  if (present.on && card.open) widen_for_choice(context, panel);
-  return taken;
-}
-
-void draw_number(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
-  const Theme& theme = context.theme;
-  scenario::Progress& progress = context.workspace.lesson()->progress;
-  const std::string hint = context.workspace.lesson()->lesson.say("a number");
-  ImGui::PushFont(theme.font.mono, theme.size.text);
-  ImGui::SetNextItemWidth(theme.px(140));
-  ImGui::BeginDisabled(!card.open);
-  if (ImGui::InputTextWithHint("##number", hint.c_str(), &panel.number,
-                               ImGuiInputTextFlags_CharsScientific)) {
-    char* rest = nullptr;
-    const double number = std::strtod(panel.number.c_str(), &rest);
-    if (rest != panel.number.c_str()) progress.enter(number * card.entry.factor);
-  }
-  // In front of a room no hand goes to the mouse: Enter says that this is the room's number.
-  const bool entered = ImGui::IsKeyPressed(ImGuiKey_Enter, false) ||
-                       ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
-  if (context.workspace.present.on && ImGui::IsItemDeactivated() && entered)
-    context.ask("lesson.predict");
-  ImGui::EndDisabled();
-  ImGui::PopFont();
-  ImGui::SameLine();
-  ImGui::AlignTextToFramePadding();
-  text(theme.font.text, theme.size.text, theme.muted, card.entry.unit);
-}
-
-void draw_words_field(const PanelContext& context, LessonPanel& panel, const QuestionCard& card) {
-  ImGui::BeginDisabled(!card.open);
-  ImGui::SetNextItemWidth(-1);
-  if (ImGui::InputTextMultiline("##words", &panel.words, {-1, context.theme.px(84)},
-                                ImGuiInputTextFlags_WordWrap))
-    context.workspace.lesson()->progress.write(panel.words);
-  ImGui::EndDisabled();
-}
-
-// What a room has not guessed it is told all the same.
-void draw_verdict(const Theme& theme, const LessonModel& model, const QuestionCard& card,
-                  bool room) {
-  const scenario::Lesson& lesson = model.lesson;
-  if (card.skipped && room && !card.verdict.empty()) {
-    notice_card(theme, Tone::kPlain, lesson.say("To compare with"), card.verdict);
-    return;
-  }
-  if (card.skipped) {
-    notice_card(theme, Tone::kPlain, lesson.say("Skipped"), card.right ? card.verdict : "");
-    return;
-  }
-  if (!card.right) {
-    if (!card.verdict.empty())
-      notice_card(theme, Tone::kPlain,
-                  lesson.say(card.decided ? "To compare with" : "Not decided here"), card.verdict);
-    return;
-  }
-  notice_card(theme, *card.right ? Tone::kGood : Tone::kBad,
-              lesson.say(verdict_title(name_of(model.step().kind), *card.right)), card.verdict);
-}
-
-void draw_question(const PanelContext& context, LessonPanel& panel, const LessonCard& card) {
-  const QuestionCard& question = *card.question;
-  const LessonModel& model = *context.workspace.lesson();
-  const bool room = context.workspace.present.on;
-  const float top = ImGui::GetCursorPosY();
-  std::optional<float> taken;
-  switch (question.kind) {
-    case QuestionKind::kChoice:
-      taken = draw_choice(context, panel, question);
-      break;
-    case QuestionKind::kNumber:
-      draw_number(context, panel, question);
-      break;
-    case QuestionKind::kText:
-      draw_words_field(context, panel, question);
-      break;
-    case QuestionKind::kFindSpan:
-      if (question.open)
-        notice_card(context.theme, Tone::kPlain,
-                    model.lesson.say("Click the span in the timelines"), model.remark);
-      else if (!question.skipped || (room && model.shown))
-        notice_card(context.theme, Tone::kGood, model.lesson.say("That is the one."), "");
-      note_news(panel, News::kRemark, model.remark, top);
-      return;
-  }
-  if (question.open) return;
-  // A room sees what it has taken, too, which nobody has clicked.
-  const float news = room && taken ? *taken : ImGui::GetCursorPosY();
-  draw_verdict(context.theme, model, question, room);
-  note_news(panel, News::kVerdict,
-            question.verdict + (question.right ? "." : "") + (room ? "taken" : ""), news);
-}
 
 // Right after the run: what was asked, what was guessed, what happened, and why.
 void draw_look_back(const Theme& theme, const LessonModel& model, const LookBack& recap) {
@@ -233,56 +66,6 @@ void draw_limits(const PanelContext& context, const LessonModel& model) {
        model.lesson.say("What the model leaves out"));
   markdown(theme, model.lesson.limits, {.size = theme.size.small, .color = theme.muted});
   if (!context.workspace.present.on) draw_published(theme, model.lesson);
-}
-
-// ---- The foot ----------------------------------------------------------------------------------
-
-// In front of a room the keys that go on and that show the code; else how long it will take, or
-// that a question of before waits on the last card.
-std::string foot_words(const Workspace& workspace, const LessonCard& card) {
-  const scenario::Lesson& lesson = workspace.lesson()->lesson;
-  if (workspace.present.on && !workspace.forked()) {
-    std::string words = find_action("layout.code")->shortcut + ": " + lesson.say("code");
-    const Reveal next = next_reveal(workspace);
-    if (next == Reveal::kHands)
-      words = fmt::format(fmt::runtime(lesson.say("1 to {}: hands")),
-                          std::min<std::size_t>(card.question->options.size(), Present::kOptions)) +
-              "   " + words;
-    else if (next != Reveal::kNothing)
-      words = lesson.say("Space: next") + "   " + words;
-    return words;
-  }
-  if (const Revisit* revisit = workspace.revisit(); revisit && !revisit->answered())
-    return fmt::format(fmt::runtime(lesson.say("{} to revisit")), 1);
-  return fmt::format(fmt::runtime(lesson.say("about {} min left")), card.minutes_left);
-}
-
-void draw_foot(const Theme& theme, const LessonModel& model, const std::string& hint) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(34);
-  const float middle = at.y + height / 2, radius = theme.px(4.5F);
-  ImDrawList* draw = ImGui::GetWindowDrawList();
-  const float words = text_size(theme.font.text, theme.size.label, hint).x + theme.px(12);
-  const float apart = std::min(theme.px(20), (width - std::max(words, theme.px(120))) /
-                                                 static_cast<float>(model.progress.steps()));
-  float x = at.x + radius;
-  const std::size_t dots = apart < 2.2F * radius ? 0 : model.progress.steps();
-  for (std::size_t i = 0; i < dots; ++i, x += apart) {
-    const bool now = i == model.progress.step(), done = i < model.progress.step();
-    const bool skipped = model.progress.answer(i).skipped;
-    const Color color = now || done ? theme.accent : mixed(theme.panel, theme.text, 0.18F);
-    if (skipped)
-      draw->AddCircle({x, middle}, radius - 0.5F, color, 0, theme.px(1.5F));
-    else
-      draw->AddCircleFilled({x, middle}, radius, color);
-    if (now)
-      draw->AddCircle({x, middle}, radius + theme.px(3), faded(theme.accent, 0.5F), 0,
-                      theme.px(1.2F));
-  }
-  const std::string left = shortened(theme.font.text, theme.size.label, hint, at.x + width - x);
-  draw_text_middle(draw, theme.font.text, theme.size.label, at.x + width, middle, theme.faint, left,
-                   1);
-  ImGui::Dummy({width, height});
 }
 
 void draw_fork(const PanelContext& context) {
@@ -425,10 +208,6 @@ bool notice_on_card(const Workspace& workspace) {
   return workspace.screen() == Screen::kLesson && workspace.present.on && !workspace.forked();
 }
 
-float scroll_to_show(float top, float bottom, float scroll, float height) {
-  return std::max(0.0F, std::min(std::max(scroll, bottom - height), top));
-}
-
 void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* name, bool* open) {
   const Theme& theme = context.theme;
   const LessonModel& model = *context.workspace.lesson();
@@ -459,7 +238,7 @@ void draw_lesson(const PanelContext& context, LessonPanel& panel, const char* na
     ImGui::SetCursorPos({theme.size.pad, room.y - dots + theme.px(4)});
     ImGui::BeginChild("##foot", {room.x - 2 * theme.size.pad, 0}, ImGuiChildFlags_None,
                       ImGuiWindowFlags_NoScrollbar);
-    draw_foot(theme, model, foot_words(context.workspace, card));
+    draw_lesson_foot(theme, model, foot_words(context.workspace, card));
     ImGui::EndChild();
     // Not where nothing would be left of the text.
     panel.pinned =
