@@ -53,7 +53,7 @@ void arrange_pair(const Theme& theme, ImGuiID root, ImVec2 size, bool lesson, bo
   if (!laptop) split_lesson();
   rest =
       split(rest, ImGuiDir_Right, std::clamp(size.x * 0.213F, theme.px(280), theme.px(480)), right);
-  const float code_height = (size.y - low) * (laptop ? 0.56F : 0.46F);
+  const float code_height = (size.y - low) * (laptop ? 0.52F : 0.46F);
   const ImGuiID knobs = split(right, ImGuiDir_Down, code_height, code);
   dock(kTimelinesPanel, rest);
   dock(kKnobsPanel, knobs);

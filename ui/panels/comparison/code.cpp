@@ -14,7 +14,7 @@ constexpr float kListingTop = 4;
 
 // Of a line of the listing, in a panel with so much room: lines stand closer where there is little.
 float row_height(const Theme& theme, float room) {
-  return theme.px(room < theme.px(220) ? 20 : 23);
+  return theme.px(room < theme.px(180) ? 18 : room < theme.px(220) ? 20 : 23);
 }
 
 // The innermost span with a line on a host lane at that time.
