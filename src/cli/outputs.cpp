@@ -183,6 +183,7 @@ void write_picture(const Finished& finished, const std::string& file, const Look
   request.lesson = finished.lesson;
   request.step = finished.step;
   request.runs = finished.runs;
+  request.file = finished.trace;
   if (!request.lesson && request.runs.size() > 2)
     throw InputError("--png draws one or two runs; these are " +
                      std::to_string(request.runs.size()));

@@ -14,6 +14,7 @@ namespace trainscope::cli {
 struct Finished : analysis::SavedRuns {
   std::optional<scenario::Lesson> lesson;
   std::optional<std::size_t> step;           // of the lesson, from 0: what a picture shows
+  std::string trace;                         // the file of an imported one, which is alone
   std::vector<scenario::Expected> expected;  // of a lesson that a GPU carried out
 };
 

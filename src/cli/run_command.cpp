@@ -54,7 +54,7 @@ int show_saved(const RunOptions& options) {
     throw InputError(options.what + " is a run that is over, and " + flag +
                      " would change it; run its lesson or config with " + flag + " instead");
   scenario::check_language(options.language);
-  Finished finished{open_saved(options.what), {}, {}, {}};
+  Finished finished{open_saved(options.what), {}, {}, {}, {}};
   // A lesson's words are saved in the language that it was run in.
   if (finished.subject.lesson.empty() && !options.language.empty())
     finished.subject.language = options.language;
@@ -176,6 +176,7 @@ int import_command(const std::vector<std::string>& traces, const Outputs& output
   }
   if (finished.runs.size() == 2) analysis::level(finished.runs);
   finished.executor = "imported";
+  if (traces.size() == 1) finished.trace = traces.front();
   finished.subject.language = language;
   put_out(finished, outputs);
   return 0;

@@ -57,7 +57,7 @@ void open_for_picture(Application& app, const PictureRequest& request) {
   app.workspace().set_language(request.lesson ? request.lesson->language : request.language);
   if (request.shelf) return;
   if (!request.lesson) {
-    app.workspace().open_runs(request.runs);
+    app.workspace().open_runs(request.runs, request.file);
     app.look_anew();
     return;
   }
@@ -92,6 +92,18 @@ int height_of_shelf(PictureRequest request) {
   return height;
 }
 
+// Why an action that is asked for cannot be done with what is open, where more is known of it.
+std::string refusal_of(const Application& app, const std::string& action) {
+  const Workspace& workspace = app.workspace();
+  if (action != "runs.what_if") return " cannot be done here";
+  if (workspace.screen() != Screen::kRuns || workspace.sides().size() != 1)
+    return " is of one trace alone, and a replay stands beside it";
+  const SideModel& side = workspace.sides().front();
+  if (side.run && side.run->program)
+    return " is of imported traces; a run has knobs, and runs.copy_beside puts it beside itself";
+  return " needs the streams of a GPU and threads of the host, which this trace has not both";
+}
+
 // What was asked for and is not there for what is drawn, as a sentence; empty: nothing.
 std::string missing_in(const Application& app, const PictureRequest& request) {
   std::string layout = "layout." + request.panel;
@@ -101,7 +113,8 @@ std::string missing_in(const Application& app, const PictureRequest& request) {
     return "The panel " + request.panel +
            " has nothing to show of this; the picture is without it.";
   if (request.action && !app.can(*request.action))
-    return "The action " + *request.action + " cannot be done here; the picture is without it.";
+    return "The action " + *request.action + refusal_of(app, *request.action) +
+           "; the picture is without it.";
   return "";
 }
 

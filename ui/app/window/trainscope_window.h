@@ -50,6 +50,7 @@ struct PictureRequest {
   std::string language;  // of the shelf; a lesson has its own
   std::optional<scenario::Lesson> lesson;
   std::vector<RunPointer> runs;
+  std::filesystem::path file;              // of a trace that is alone; empty: of none
   std::optional<std::size_t> step;         // from 0; else the first step after the run
   std::optional<scenario::Answer> answer;  // to the lesson's first question; else it is skipped
   bool present = false;                    // as in front of a room, all revealed

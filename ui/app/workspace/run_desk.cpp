@@ -80,6 +80,8 @@ void RunDesk::measure(std::size_t slot) {
 
 void RunDesk::read_run(std::size_t slot, const RunPointer& run, const std::filesystem::path& file) {
   SideModel& side = place(slot, run->config);
+  // Of a trace that was read before: a replay reads it again.
+  if (!run->program && !file.empty() && !analysis::is_run_file(file)) side.file = file;
   if (is_at_once(*run)) {
     show_run(side, run);
     return;
