@@ -150,11 +150,12 @@ std::vector<std::string> star_words(const StarFlow& flow, Nanos time) {
   const std::string name(analysis::name_of(stage->stage));
   if (time >= stage->end) return {"nothing is sent; " + name + " is over", name + " is over"};
   const auto others = static_cast<double>(flow.gpus.size() - 1);
+  const std::string each =
+      others == 1 ? "the other" : fmt::format("each of the {:.0f} others", others);
   const std::string bytes = format_bytes(static_cast<double>(stage->bytes) / others);
-  const std::string way =
-      leaves_gpu0(stage->stage)
-          ? fmt::format("{} from GPU 0 to each of the {:.0f} others", bytes, others)
-          : fmt::format("{} from each of the {:.0f} others to GPU 0", bytes, others);
+  const std::string way = leaves_gpu0(stage->stage)
+                              ? fmt::format("{} from GPU 0 to {}", bytes, each)
+                              : fmt::format("{} from {} to GPU 0", bytes, each);
   return {name + ": " + way, name};
 }
 
