@@ -109,7 +109,7 @@ float draw_shares(const PanelContext& context, const Box& room,
                   const std::vector<RooflineSide>& sides) {
   const Theme& theme = context.theme;
   ImDrawList* draw = ImGui::GetWindowDrawList();
-  const bool several = sides.size() > 1, low = room.height() < theme.px(several ? 162 : 120);
+  const bool several = sides.size() > 1, low = room.height() < theme.px(several ? 183 : 141);
   const float size = theme.size.small, line = theme.px(low ? 18 : 21), column = theme.px(62);
   float y = room.min.y + theme.px(11);
   draw_text_middle(draw, theme.font.strong, size, room.min.x, y, theme.text, "A step is bound by");
