@@ -48,7 +48,8 @@ std::string best_words(const Sweep& sweep, std::size_t side) {
                      values_of(sweep, *best), analysis::show(metric, of_best));
 }
 
-// "Largest that fits: batch_size = 6", of one knob that is a number; empty where all values fit.
+// "Largest of these that fits: batch_size = 6", of one knob that is a number; empty where all
+// values fit.
 std::string largest_words(const Sweep& sweep, std::size_t side) {
   if (sweep.axes.size() != 1 || !scenario::is_ordered(sweep.axes.front())) return "";
   bool is_full = false;
@@ -60,7 +61,7 @@ std::string largest_words(const Sweep& sweep, std::size_t side) {
       largest = &point;
   }
   if (!is_full || !largest) return "";
-  return fmt::format("{}Largest that fits: {}\n", of_side(*largest, largest->sides[side]),
+  return fmt::format("{}Largest of these that fits: {}\n", of_side(*largest, largest->sides[side]),
                      values_of(sweep, *largest));
 }
 

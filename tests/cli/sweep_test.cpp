@@ -205,7 +205,7 @@ TEST_CASE("a sweep says which value is the largest that fits, and why the others
       "sweep --machine t4-1 --set workload=train --set model.name=gpt2 --set model.seq_len=1024 "
       "--set optimizer.name=adamw --set steps=2 --vary batch_size=1,2,64");
   CHECK(table.code == 0);
-  CHECK_THAT(table.out, Catch::Contains("\nLargest that fits: batch_size = 2\n") &&
+  CHECK_THAT(table.out, Catch::Contains("\nLargest of these that fits: batch_size = 2\n") &&
                             Catch::Contains("NVIDIA T4 is out of memory at line ") &&
                             Catch::Contains(" GiB\n") && !Catch::Contains("asks for 6.13 G\u2026"));
 }

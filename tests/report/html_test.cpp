@@ -438,3 +438,12 @@ TEST_CASE("the drawing has no rows for lanes that hold samples alone") {
   CHECK(has(drawing, "stream 7"));
   CHECK_FALSE(has(drawing, "queue"));
 }
+
+TEST_CASE("a report says which steps its times are of, and what the critical path is made of") {
+  const analysis::Run a = test::copies("A", "pageable"), b = test::copies("B", "pinned");
+  for (const std::string& html : {report_of({&a}), report_of({&a, &b})}) {
+    CHECK(html.find("Times are ") != std::string::npos);
+    CHECK(html.find("Critical path: ") != std::string::npos);
+    CHECK(html.find("Longest on it: staging, ") != std::string::npos);
+  }
+}
