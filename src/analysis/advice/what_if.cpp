@@ -123,7 +123,7 @@ class Asker {
     std::vector<std::string> all{alone, "replay.batches_ready=true"};
     ask(whose + "its next batch is always there", all);
     const std::vector<train::RankLoad> loads = train::rank_loads(config_, run_.trace);
-    const auto keep_up = [&](const char* what, const char* knob, Nanos train::RankLoad::*load) {
+    const auto keep_up = [&](const char* what, const char* knob, Nanos train::RankLoad::* load) {
       const double behind = train::times_as_much(loads, rank, load);
       constexpr double kLeast = 1.01;
       if (behind < kLeast) return;

@@ -315,7 +315,7 @@ void add_overlaps(Table& t) {
         });
 }
 
-Compute of_sms(std::optional<double> SmFacts::*number) {
+Compute of_sms(std::optional<double> SmFacts::* number) {
   return [number](const Facts& facts) { return facts.sms.*number; };
 }
 
@@ -341,7 +341,7 @@ void add_sms(Table& t) {
           of_sms(&SmFacts::utilization));
 }
 
-Compute learned(std::optional<double> Learning::*number) {
+Compute learned(std::optional<double> Learning::* number) {
   return [number](const Facts& facts) { return facts.learning.*number; };
 }
 
