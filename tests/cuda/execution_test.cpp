@@ -167,6 +167,25 @@ TEST_CASE("a tensor that is pinned once is locked by the device's library, and c
     CHECK(std::get<trace::CopyDetail>(*run->trace->detail(copy)).from == trace::Memory::kPinned);
 }
 
+TEST_CASE("a round trip in chunks is carried out on its streams, in either order of issue") {
+  for (const std::string order : {"depth_first", "breadth_first"})
+    for (const std::string flops : {"1", "256"}) {
+      CAPTURE(order, flops);
+      const auto run =
+          carry_out({"workload=copy", "copy.direction=round_trip", "copy.memory=pinned",
+                     "copy.bytes=400000", "copy.chunks=4", "copy.streams=3", "copy.flops=" + flops,
+                     "copy.order=" + order, "transfer.non_blocking=true", "steps=2"});
+      REQUIRE_FALSE(run->failure);
+      CHECK(count_of(*run, Category::kCopyH2D, LaneKind::kStream) == 8);
+      CHECK(count_of(*run, Category::kKernel, LaneKind::kStream) == 8);
+      CHECK(count_of(*run, Category::kCopyD2H, LaneKind::kStream) == 8);
+      std::set<std::string> streams;
+      for (const Span& span : spans_of(*run, LaneKind::kStream))
+        streams.insert(run->trace->lanes()[span.lane].name);
+      CHECK(streams == std::set<std::string>{"stream 13", "stream 14", "stream 15"});
+    }
+}
+
 TEST_CASE("kernels appear one by one, also those that a graph launches") {
   for (const std::string graph : {"false", "true"}) {
     const auto run = carry_out({"workload=launch", "launch.count=10", "steps=3",
