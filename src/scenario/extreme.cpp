@@ -66,11 +66,12 @@ class Twins {
   std::array<analysis::Run, 2> runs_;
 };
 
-TurnedKnobs turned_on(const Lesson& lesson, const Step& step, const Sides& sides) {
+TurnedKnobs turned_on(const Lesson& lesson, const Step& step, const Sides& sides,
+                      const std::function<bool()>& stopped) {
   TurnedKnobs solution = *step.solution;
   SolvedRuns solved = solve(solution, sides);
   if (!is_reached(*task_of(step), solved.sides)) return solution;
-  for (int i = 0; i < kMostFurther; ++i) {
+  for (int i = 0; i < kMostFurther && !stopped(); ++i) {
     const auto further = one_further(lesson, step, solved.sides);
     if (!further) break;
     TurnedKnobs next = solution;
@@ -156,10 +157,11 @@ bool is_done(const Lesson& lesson, const Step& step, const Sides& sides) {
   return is_reached(*task_of(step), sides) && !goes_further(lesson, step, sides);
 }
 
-TurnedKnobs solution_on(const Lesson& lesson, const Step& step, const Sides& sides) try {
+TurnedKnobs solution_on(const Lesson& lesson, const Step& step, const Sides& sides,
+                        const std::function<bool()>& stopped) try {
   if (!step.extreme || sides.size() != 2) return *step.solution;
-  return any_measured(sides) ? turned_on(lesson, step, Twins(sides).sides())
-                             : turned_on(lesson, step, sides);
+  return any_measured(sides) ? turned_on(lesson, step, Twins(sides).sides(), stopped)
+                             : turned_on(lesson, step, sides, stopped);
 } catch (const InputError&) {  // its own does not run
   return *step.solution;
 }

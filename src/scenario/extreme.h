@@ -7,6 +7,7 @@
 // lesson's [sweep]. A goal that holds again further down is not looked for.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "scenario/lesson.h"
@@ -40,7 +41,9 @@ bool is_done(const Lesson& lesson, const Step& step, const Sides& sides);
 
 // A step's solution as it is on these sides, the lesson's own: turned on until it goes no further,
 // as less may do on another machine. As it is written where it asks for no such thing, or does not
-// reach the goal.
-TurnedKnobs solution_on(const Lesson& lesson, const Step& step, const Sides& sides);
+// reach the goal. Where `stopped` says so, it is turned no further.
+TurnedKnobs solution_on(
+    const Lesson& lesson, const Step& step, const Sides& sides,
+    const std::function<bool()>& stopped = [] { return false; });
 
 }  // namespace trainscope::scenario

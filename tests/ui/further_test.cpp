@@ -73,7 +73,7 @@ TEST_CASE("what is shown is the least with the knobs that there are") {
     open_task(workspace, std::move(lesson));
     workspace.solve();
     CHECK(workspace.solving());  // beside the window, which goes on
-    CHECK(card_of(workspace).goal == "The least is being looked for.");
+    CHECK(card_of(workspace).goal == "Looking for the smallest value that will do.");
     wait_until_weighed(workspace);
     CHECK(workspace.sides()[0].config.whole("loader.num_workers") == workers);
     CHECK(card_of(workspace).goal_reached);

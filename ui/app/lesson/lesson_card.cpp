@@ -190,8 +190,8 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
        scenario::goal_words(lesson, *wanted, workspace.lesson_sides(), workspace.current_sides()))
     card.goal_words += (card.goal_words.empty() ? "" : "\n\n") + line;
   if (workspace.solving())
-    card.goal = lesson.say(step.extreme->most ? "The most is being looked for."
-                                              : "The least is being looked for.");
+    card.goal = lesson.say(step.extreme->most ? "Looking for the largest value that will do."
+                                              : "Looking for the smallest value that will do.");
   if (!card.goal_reached) return;
   const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
   if (others.empty()) {

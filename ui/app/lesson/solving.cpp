@@ -8,9 +8,9 @@ namespace trainscope::ui {
 
 void Solving::ask(const scenario::Lesson& lesson, const scenario::Step& step, const Pair& runs) {
   busy_ = true;
-  carrying_out_.start([lesson, step, runs](const Background<scenario::TurnedKnobs>::Stopped&) {
+  carrying_out_.start([lesson, step, runs](const auto& stopped) {
     return std::make_shared<scenario::TurnedKnobs>(
-        scenario::solution_on(lesson, step, {runs.first.get(), runs.second.get()}));
+        scenario::solution_on(lesson, step, {runs.first.get(), runs.second.get()}, stopped));
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "analysis/runs/run.h"
@@ -21,6 +22,8 @@ class Solving {
   void drop();
   // What was found since, once.
   std::optional<scenario::TurnedKnobs> take();
+  // Why there is none: what carrying it out threw. Empty where there is one.
+  const std::string& fault() { return carrying_out_.error(); }
   bool busy() const { return busy_; }
 
  private:

@@ -69,6 +69,10 @@ bool Workspace::take_reports() {
   const bool weighed = further_.take();
   const std::optional<scenario::TurnedKnobs> solution = solving_.take();
   if (solution) turn_to(*solution);
+  if (std::string why = solving_.fault(); !why.empty()) {
+    notice = "What the task asks for could not be found: " + std::move(why);
+    solving_.drop();
+  }
   if (asks_again && !revisit_.fault().empty())
     notice = "No question of an earlier lesson can be asked: " + revisit_.fault();
   return taken.any || swept || asks_again || weighed || solution;
@@ -239,6 +243,7 @@ bool Workspace::can_explore() const {
 
 void Workspace::explore() {
   if (!can_explore()) return;
+  solving_.drop();
   fork_ = Fork{sides(), playhead, history_};
   history_.clear();
 }

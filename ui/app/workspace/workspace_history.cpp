@@ -13,7 +13,9 @@ ConfigHistory::State configs_of(const std::vector<SideModel>& sides) {
 
 }  // namespace
 
+// What *Show me* still looks for is of the knobs as they were.
 void Workspace::remember(const std::string& what) {
+  solving_.drop();
   history_.remember(configs_of(sides()), what);
 }
 
@@ -35,6 +37,7 @@ void Workspace::redo() {
 
 // The lesson's own runs are there already; what differs from them is run again.
 void Workspace::restore(const ConfigHistory::State& configs) {
+  solving_.drop();
   for (std::size_t i = 0; i < sides().size(); ++i) {
     if (configs[i] == sides()[i].config) continue;
     if (lesson_ && !lesson_->as_run.empty() && configs[i] == lesson_->as_run[i].config)
