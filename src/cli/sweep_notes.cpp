@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -28,10 +29,18 @@ std::string of_side(const SweepPoint& point, const SweepPoint::Side& side) {
   return point.sides.size() > 1 ? side.label + ": " : "";
 }
 
-// "Best throughput: batch_size = 6, 60.2 samples/s", as batches may differ; empty where fewer than
-// two rows can be held against one another.
+bool varies(const Sweep& sweep, std::string_view knob) {
+  return std::ranges::any_of(
+      sweep.axes, [&](const scenario::SweepAxis& axis) { return axis.knob->name == knob; });
+}
+
+// "Best throughput: batch_size = 6, 60.2 samples/s", as batches may differ; of tokens, where
+// sequences do. Empty where fewer than two rows can be held against one another, as those of
+// several models cannot.
 std::string best_words(const Sweep& sweep, std::size_t side) {
-  const analysis::Metric& metric = analysis::find_metric("throughput.samples");
+  if (varies(sweep, "model.name")) return "";
+  const analysis::Metric& metric = analysis::find_metric(
+      varies(sweep, "model.seq_len") ? "throughput.tokens" : "throughput.samples");
   const SweepPoint* best = nullptr;
   double of_best = 0;
   std::set<double> values;
@@ -48,19 +57,23 @@ std::string best_words(const Sweep& sweep, std::size_t side) {
                      values_of(sweep, *best), analysis::show(metric, of_best));
 }
 
-// "Largest of these that fits: batch_size = 6", of one knob that is a number; empty where all
-// values fit.
+bool is_out_of_memory(const SweepPoint::Side& side) {
+  return side.ending.find(kOutOfMemory) != std::string::npos;
+}
+
+// "Largest of these that fits: batch_size = 6", of one knob that is a number; empty where no larger
+// one is out of memory.
 std::string largest_words(const Sweep& sweep, std::size_t side) {
   if (sweep.axes.size() != 1 || !scenario::is_ordered(sweep.axes.front())) return "";
-  bool is_full = false;
   const SweepPoint* largest = nullptr;
-  for (const SweepPoint& point : sweep.points) {
-    const SweepPoint::Side& one = point.sides[side];
-    is_full = is_full || one.ending.find(kOutOfMemory) != std::string::npos;
-    if (is_complete(one) && (!largest || largest->values.front() < point.values.front()))
+  for (const SweepPoint& point : sweep.points)
+    if (is_complete(point.sides[side]) &&
+        (!largest || largest->values.front() < point.values.front()))
       largest = &point;
-  }
-  if (!is_full || !largest) return "";
+  const auto is_larger_and_full = [&](const SweepPoint& point) {
+    return is_out_of_memory(point.sides[side]) && largest->values.front() < point.values.front();
+  };
+  if (!largest || std::ranges::none_of(sweep.points, is_larger_and_full)) return "";
   return fmt::format("{}Largest of these that fits: {}\n", of_side(*largest, largest->sides[side]),
                      values_of(sweep, *largest));
 }
@@ -87,12 +100,6 @@ std::string idle_words(const Sweep& sweep, const std::vector<LabelledConfig>& si
   return words;
 }
 
-bool varies_machines(const Sweep& sweep) {
-  for (const scenario::SweepAxis& axis : sweep.axes)
-    if (axis.knob->name == "machine") return true;
-  return false;
-}
-
 }  // namespace
 
 std::string values_of(const Sweep& sweep, const SweepPoint& point) {
@@ -107,7 +114,7 @@ std::string sweep_notes(const Sweep& sweep, const std::vector<LabelledConfig>& s
   std::string words;
   for (std::size_t side = 0; side < sweep.points.front().sides.size(); ++side) {
     words += best_words(sweep, side) + largest_words(sweep, side);
-    if (varies_machines(sweep) && side < sides.size()) words += idle_words(sweep, sides, side);
+    if (varies(sweep, "machine") && side < sides.size()) words += idle_words(sweep, sides, side);
   }
   return words.empty() ? "" : "\n" + words;
 }

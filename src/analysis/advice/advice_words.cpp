@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "analysis/advice/advice.h"
@@ -9,6 +10,7 @@
 #include "analysis/metrics/number_types.h"
 #include "base/whole.h"
 #include "program/idle_knobs.h"
+#include "program/knobs.h"
 
 namespace trainscope::analysis {
 
@@ -33,7 +35,8 @@ bool may_share_layers(const Run& run) {
 }
 
 std::string more_microbatches(const program::Config& config) {
-  const std::int64_t parts = 2 * config.whole("pipeline.microbatches");
+  const auto most = static_cast<std::int64_t>(program::find_knob("pipeline.microbatches").most);
+  const std::int64_t parts = std::min(2 * config.whole("pipeline.microbatches"), most);
   const std::int64_t batch = config.whole("batch_size");
   const std::string settings = fmt::format("pipeline.microbatches={}", parts);
   if (batch % parts == 0) return settings;

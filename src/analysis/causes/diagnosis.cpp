@@ -125,7 +125,11 @@ std::vector<std::int32_t> as_busy_as(const Run& run, const RankTimes& most) {
 std::string words_of_microbatches(const WhatIf* asked, const Speech& speech) {
   if (!asked || !asked->of_knobs) return "";
   const auto is_one = [](const Altered& one) {
-    return !one.settings.empty() && one.settings.front().starts_with("pipeline.microbatches=");
+    return !one.settings.empty() && one.settings.front().starts_with("pipeline.microbatches=") &&
+           std::ranges::all_of(one.settings, [](const std::string& setting) {
+             return setting.starts_with("pipeline.microbatches=") ||
+                    setting.starts_with("batch_size=");
+           });
   };
   const auto found = std::ranges::find_if(asked->changes, is_one);
   if (found != asked->changes.end())
