@@ -12,8 +12,8 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 
 // " (did you mean X?)" or "". The one that is spelled alike but for capitals; else, of the
 // beginning of a few, as "h100", all that go on behind it: " (did you mean h100-sxm-1 or
-// h100-sxm-8?)"; else the nearest; else those of a group whose name is in it: "checkpoint.enabled"
-// of "gradient_checkpointing".
+// h100-sxm-8?)"; else the nearest; else those of a group whose name is in it: "checkpoint.enabled
+// or checkpoint.every" of "gradient_checkpointing".
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& candidates);
 
 }  // namespace trainscope

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"

@@ -256,7 +256,7 @@ TEST_CASE("what has no room is told, as is what each change takes of the memory"
   CHECK(is_named);
 }
 
-TEST_CASE("of next to all memory it is said that a change hardly fits") {
+TEST_CASE("of next to all memory it is said that a change only just fits") {
   WhatIf found;
   found.room = 100'000'000'000;
   Altered one;
@@ -264,7 +264,7 @@ TEST_CASE("of next to all memory it is said that a change hardly fits") {
   one.reserved = 50'000'000'000;
   CHECK(memory_words(found, one) == "46.6 GiB");
   one.reserved = 99'000'000'000;
-  CHECK(memory_words(found, one) == "92.2 GiB of 93.1 GiB, hardly fits");
+  CHECK(memory_words(found, one) == "92.2 GiB of 93.1 GiB, only just fits");
 }
 
 TEST_CASE("of a pipeline more micro-batches are tried, with the batch that has so many, and FSDP") {

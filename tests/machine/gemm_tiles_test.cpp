@@ -236,7 +236,7 @@ TEST_CASE("a tile of a batched product has rows of one matrix alone") {
       const GemmPlan plan = plan_product(a100(), kBatch * rows, 64, rows, type, false, kBatch);
       CAPTURE(rows, plan.tile_m);
       CHECK(plan.tiles_m == kBatch * ((rows - 1) / plan.tile_m + 1));
-      CHECK(plan.flops == 2.0 * kBatch * rows * 64 * rows);
+      CHECK(plan.flops == static_cast<double>(2 * kBatch * rows * 64 * rows));
       CHECK(plan.tile_flops * static_cast<double>(plan.tiles()) >= plan.flops);
     }
 }

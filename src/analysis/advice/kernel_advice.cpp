@@ -54,7 +54,7 @@ class Launch {
     }
     return std::nullopt;
   }
-  // Half as many threads, or a quarter, of which more fit.
+  // Half as many threads, again and again: the first of which an SM holds more warps.
   std::optional<int> smaller_blocks() const {
     machine::LaunchShape shape = shape_;
     while (shape.threads >= 2 * machine::kWarp) {
@@ -157,7 +157,8 @@ std::string latency_advice(const Run& run, const Speech& speech) {
     tries.push_back(told(
         speech, "smaller blocks (kernel.block={}), of which an SM holds more warps", *threads));
   return tries.empty()
-             ? speech.say("Try more work for each thread, whose parts wait for none other.")
+             ? speech.say(
+                   "Try more work for each thread, in parts that do not wait for one another.")
              : told(speech, "Try {}.", fmt::join(tries, "; "));
 }
 
@@ -174,6 +175,7 @@ std::string uneven_words(const Run& run, const Speech& speech) {
                     : "; SMs are without a block for {} of their time: {} of {} have none",
                 share, idle, lone->sms);
   const sim::Fullest fullest = sim::fullest_sms(*lone);
+  if (fullest.sms == 0) return "";
   return told(speech,
               fullest.sms == 1
                   ? "; SMs are without a block for {} of their time: {} of {} has {} at the end, "

@@ -219,17 +219,13 @@ std::string settings_of(const std::vector<Altered>& all) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-std::string in_vain_words(const WhatIf& what_if) {
-  return settings_of(what_if.in_vain);
-}
-
 std::vector<std::string> words_below(const WhatIf& what_if, const Speech& speech) {
   std::vector<std::string> words;
   const auto add = [&](const char* sentence, const std::string& settings) {
     if (!settings.empty()) words.push_back(told(speech, sentence, settings));
   };
-  add("Only on top of others it gains: {}.", settings_of(what_if.only_together));
-  add("Tried in vain: {}.", in_vain_words(what_if));
+  add("Gains only on top of others: {}.", settings_of(what_if.only_together));
+  add("Tried in vain: {}.", settings_of(what_if.in_vain));
   add("Does not fit into the GPU's memory: {}.", settings_of(what_if.unfit));
   add("Not tried, as it would take long: {}.",
       fmt::format("{}", fmt::join(what_if.untried_settings, "; ")));
@@ -237,13 +233,14 @@ std::vector<std::string> words_below(const WhatIf& what_if, const Speech& speech
 }
 
 std::string memory_words(const WhatIf& what_if, const Altered& altered, const Speech& speech) {
+  // Where a batch a little larger, or a block of another size, may find no room any more.
   constexpr double kNearlyAll = 0.95;
   if (altered.reserved <= 0) return "";
   const auto bytes = static_cast<double>(altered.reserved);
   const auto room = static_cast<double>(what_if.room);
   const std::string held = speech.number(format_bytes(bytes));
   if (room <= 0 || bytes < kNearlyAll * room) return held;
-  return told(speech, "{} of {}, hardly fits", held, speech.number(format_bytes(room)));
+  return told(speech, "{} of {}, only just fits", held, speech.number(format_bytes(room)));
 }
 
 void set_all(program::Config& config, std::string_view settings) {

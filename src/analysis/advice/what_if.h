@@ -57,14 +57,12 @@ bool is_worth_telling(Nanos time, Nanos without);
 
 // "replay.rank=3 replay.kernel_speed=1.25": the settings as one text, which set_all() takes apart.
 std::string text_of(const Altered& altered);
-// "precision=bf16; precision=tf32": what was tried in vain.
-std::string in_vain_words(const WhatIf& what_if);
 // "precision=bf16; precision=tf32", of any of the lists.
 std::string settings_of(const std::vector<Altered>& all);
 // What is said below the changes, a sentence each: "Tried in vain: precision=tf32.".
 std::vector<std::string> words_below(const WhatIf& what_if, const Speech& speech = {});
 // "61.2 GiB": what the allocator holds at most with a change; of next to all that there is "78.6 of
-// 78.8 GiB, hardly fits". Empty where that is not known.
+// 78.8 GiB, only just fits". Empty where that is not known.
 std::string memory_words(const WhatIf& what_if, const Altered& altered, const Speech& speech = {});
 void set_all(program::Config& config, std::string_view settings);
 

@@ -60,6 +60,7 @@ bool asks_in_vain_for_no_peers(const program::Config& config, const machine::Mac
   const bool asks = !config.flag("collective.p2p") &&
                     program::idle_because(config, "collective.p2p").empty() &&
                     !train::trains_in_stages(config) && !config.flag("collective.expanded");
+  // Through the host's memory each byte is written there, and read again.
   return asks && machine.host.memory_bytes_per_s >= 2.0 * machine.gpu_count * link.ring_bytes_per_s;
 }
 
@@ -72,8 +73,7 @@ std::string gpu_caveat(const program::Config& config, const machine::Machine& ma
     return "A collective of one rank moves nothing; choose a machine of several GPUs";
   if (asks_in_vain_for_no_peers(config, machine))
     return "collective.p2p changes nothing here: how fast sums are through the host's memory is "
-           "not "
-           "known of these GPUs, and they are timed as measured over PCIe";
+           "not known of these GPUs, and they are timed as measured over PCIe";
   if (asks_for_tf32(config) && machine.gpu.tf32_flops_per_s <= 0)
     return machine.gpu.name +
            " has no units for TF32, which came with compute capability 8.0: it computes in FP32";

@@ -249,13 +249,12 @@ void add_overlaps(Table& t) {
   t.share("overlap.copy_compute", "copy/compute overlap",
           "time both copies and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.copies, f.measured.kernels); });
-  t.add(
-      "time.longest_engine", "ns", "longest engine",
-      "of a step that trains nothing and copies both ways: its kernels, its bytes to the GPU, "
-      "those "
-      "back, and both together at the link's rates, whichever takes longest; no order of the same "
-      "work ends sooner",
-      longest_engine);
+  t.add("time.longest_engine", "ns", "longest engine",
+        "of a step that trains nothing and copies both ways: its kernels, its bytes to the GPU, "
+        "those back, and both together at the link's rates, whichever takes longest; no order of "
+        "the same "
+        "work ends sooner",
+        longest_engine);
   t.share("overlap.comm_compute", "comm/compute overlap",
           "time both collectives and kernels are at work, as a share of the shorter",
           [](const Facts& f) { return overlap(f.measured.collectives, f.measured.kernels); });
