@@ -81,8 +81,9 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    std::size_t distance = std::min(edit_distance(wrong, candidate),
-                                    edit_distance(small, in_small_letters(candidate)));
+    // Beside other capitals a slip weighs more: MHz is not ms.
+    const std::size_t folded = edit_distance(small, in_small_letters(candidate));
+    std::size_t distance = std::min(edit_distance(wrong, candidate), folded == 0 ? 0 : folded + 1);
     // `pin_memory` means `loader.pin_memory`.
     if (wrong.find('.') == std::string_view::npos && last_word(candidate) != candidate)
       distance = std::min(distance, edit_distance(wrong, last_word(candidate)) + 1);

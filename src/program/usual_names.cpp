@@ -59,10 +59,23 @@ bool is_called(std::string_view pytorch, std::string_view wrong) {
          pytorch[pytorch.size() - wrong.size() - 1] == '.';
 }
 
+// "loader.pin_memory" of "pin_memory"; empty where several knobs, or none, end so.
+std::string_view ends_in(std::string_view wrong) {
+  const std::string end = "." + std::string(wrong);
+  std::string_view found;
+  for (const Knob& knob : knobs()) {
+    if (!knob.name.ends_with(end)) continue;
+    if (!found.empty()) return "";
+    found = knob.name;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string did_you_mean_knob(std::string_view wrong) {
   if (const std::string_view here = usual(kUsualKnobs, wrong); !here.empty()) return meant(here);
+  if (const std::string_view here = ends_in(wrong); !here.empty()) return meant(here);
   for (const Knob& knob : knobs())
     if (!knob.pytorch.empty() && is_called(knob.pytorch, wrong)) return meant(knob.name);
   return did_you_mean(wrong, knob_names());
