@@ -123,8 +123,10 @@ void check_everywhere(const Run& run) {
   CHECK(last.device.arrived == last.link(Way::kToDevice).carried);
   CHECK(last.pageable.arrived + last.pinned.arrived == last.link(Way::kToHost).carried);
   CHECK(last.staging.bytes == 0);
-  CHECK(last.pageable.bytes == 0);
-  CHECK(last.pinned.bytes == 0);
+  if (!run.ending) {  // else what was on its way stays where it is
+    CHECK(last.pageable.bytes == 0);
+    CHECK(last.pinned.bytes == 0);
+  }
   CHECK(last.chunks.empty());
 }
 

@@ -323,7 +323,8 @@ const std::vector<Pair> kPairs{
     // Of watts.
     {{"workload=copy"}, "power_limit", "300", "700", "copy.direction = h2d"},
     {{"workload=copy", "copy.direction=d2h"}, "power_limit", "300", "700", "copy.direction = d2h"},
-    {kCopyWithin, "power_limit", "300", "700", ""},
+    // Where it fits L2, which has the SMs' clock.
+    {{"workload=copy", "copy.direction=d2d", "copy.bytes=8 MiB"}, "power_limit", "300", "700", ""},
     {{"workload=launch"}, "power_limit", "300", "700", "workload = launch"},
     {{"workload=launch", "launch.graph=true"}, "power_limit", "300", "700", "workload = launch"},
     {{"workload=gemm"}, "power_limit", "300", "700", ""},

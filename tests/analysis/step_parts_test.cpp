@@ -9,6 +9,7 @@
 #include "analysis/metrics/metrics.h"
 #include "analysis/runs/run.h"
 #include "analysis/steps/epochs.h"
+#include "analysis/steps/finished_steps.h"
 #include "analysis/steps/step_facts.h"
 #include "scenario/lesson.h"
 #include "support/config.h"
@@ -49,7 +50,8 @@ bool same(const std::optional<double>& one, const std::optional<double>& other) 
 
 // How many steps were compared.
 std::size_t compare(const analysis::Run& run) {
-  const std::vector<analysis::RankedStep> windows = analysis::ranked_steps(*run.trace);
+  std::vector<analysis::RankedStep> windows = analysis::ranked_steps(*run.trace);
+  windows.resize(std::min(windows.size(), analysis::finished_steps(*run.trace, run.program.get())));
   const std::vector<analysis::Facts> steps =
       test::gather_step_facts(*run.trace, run.program.get(), run.machine.get());
   REQUIRE(steps.size() == windows.size());
