@@ -41,7 +41,7 @@ TEST_CASE("a goal says what is asked for and what the run has") {
   CHECK(words("A.time.step <= 1.1 * B.time.step", a, b) ==
         Lines{"step time of A: 1.24 times that of B, asked for: at most 1.1"});
   CHECK(words("A.time.step < B.time.step", a, b) ==
-        Lines{"step time of A: 12.4 ms, asked for: less than 10 ms"});
+        Lines{"step time of A: 12.4 ms, asked for: less than 10 ms (that of B)"});
   CHECK(words("B.host.lead < 0.1 * B.time.step", a, b) ==
         Lines{"host ahead of B: 20 % of step time, asked for: less than 10 %"});
   CHECK(words("A.time.step - B.time.step < 0.2 ms", a, b) ==
