@@ -189,9 +189,12 @@ void add_goal(LessonCard& card, const Workspace& workspace) {
   for (const std::string& line :
        scenario::goal_words(lesson, *wanted, workspace.lesson_sides(), workspace.current_sides()))
     card.goal_words += (card.goal_words.empty() ? "" : "\n\n") + line;
-  if (workspace.solving())
+  if (workspace.solving()) {
+    card.goal_reached = false;
     card.goal = lesson.say(step.extreme->most ? "Looking for the largest value that will do."
                                               : "Looking for the smallest value that will do.");
+    return;
+  }
   if (!card.goal_reached) return;
   const auto others = strays(lesson, step, workspace.opened_with(), workspace.turned_knobs());
   if (others.empty()) {
