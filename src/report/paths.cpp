@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "analysis/causes/critical_path.h"
 #include "analysis/runs/level.h"
@@ -17,7 +17,6 @@ namespace trainscope::report {
 namespace {
 
 using analysis::CriticalPath;
-using analysis::PathPart;
 
 std::string steps_words(const analysis::Run& run, const Speech& speech) {
   const analysis::Measured& measured = run.facts.measured;
@@ -27,27 +26,6 @@ std::string steps_words(const analysis::Run& run, const Speech& speech) {
   if (measured.steps == 1) return told(speech, "Times are of step {}.", first);
   return told(speech, "Times are the mean of {} steps, {} to {}.", measured.steps, first,
               first + measured.steps - 1);
-}
-
-// "kernels 61 %, host 22 %"
-std::string shares_words(const CriticalPath& path, const Speech& speech) {
-  double whole = 0;
-  std::vector<std::pair<Nanos, PathPart>> parts;
-  for (std::size_t i = 0; i < analysis::kPathPartCount; ++i) {
-    whole += static_cast<double>(path.time[i]);
-    parts.emplace_back(path.time[i], static_cast<PathPart>(i));
-  }
-  std::ranges::stable_sort(parts, std::ranges::greater{},
-                           [](const auto& one) { return one.first; });
-  constexpr double kLeast = 0.01;
-  std::string words;
-  for (const auto& [time, part] : parts) {
-    const double share = whole > 0 ? static_cast<double>(time) / whole : 0;
-    if (share >= kLeast)
-      add_to_list(words,
-                  fmt::format("{} {:.0f} %", speech.say(analysis::name_of(part)), 100 * share));
-  }
-  return words;
 }
 
 // "gemm 12.1 ms, cudaLaunchKernel 3.1 ms": of a step.
@@ -67,13 +45,11 @@ std::string longest_words(const CriticalPath& path, const trace::Trace& trace,
 
 std::string path_html(const analysis::Run& run, const Speech& speech) {
   const CriticalPath path = analysis::critical_path(run.facts.measured);
-  const bool is_told = std::ranges::any_of(
-      path.pieces, [](const analysis::PathPiece& piece) { return piece.span != trace::kNone; });
-  if (!is_told) return "";
+  const std::string shares = analysis::shares_in_words(path, speech);
+  if (shares.empty()) return "";
   const std::string longest = longest_words(path, *run.trace, speech);
-  std::string html = html_text(
-      told(speech, path.is_inferred ? "Critical path (inferred): {}." : "Critical path: {}.",
-           shares_words(path, speech)));
+  std::string html = html_text(told(
+      speech, path.is_inferred ? "Critical path (inferred): {}." : "Critical path: {}.", shares));
   if (!longest.empty()) html += " " + html_text(told(speech, "Longest on it: {}.", longest));
   return html;
 }

@@ -235,7 +235,7 @@ std::vector<OnPath> longest_on_path(const CriticalPath& path, const trace::Trace
   return longest;
 }
 
-std::string shares_in_words(const CriticalPath& path) {
+std::string shares_in_words(const CriticalPath& path, const Speech& speech) {
   const auto is_told = [](const PathPiece& piece) { return piece.span != trace::kNone; };
   if (std::ranges::none_of(path.pieces, is_told)) return "";
   Nanos whole = 0;
@@ -250,7 +250,7 @@ std::string shares_in_words(const CriticalPath& path) {
   for (const auto& [time, part] : parts) {
     const double share = whole > 0 ? static_cast<double>(time) / static_cast<double>(whole) : 0;
     if (share < 0.01) continue;
-    add_to_list(words, fmt::format("{} {:.0f} %", name_of(part), 100 * share));
+    add_to_list(words, fmt::format("{} {:.0f} %", speech.say(name_of(part)), 100 * share));
   }
   return words;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/steps/measured.h"
+#include "base/speech.h"
 #include "base/stopped.h"
 
 namespace trainscope::analysis {
@@ -69,6 +70,7 @@ std::vector<OnPath> longest_on_path(const CriticalPath& path, const trace::Trace
                                     std::size_t most);
 
 // "kernels 61 %, host 22 %, launch latency 9 %": the largest first, those of a hundredth and more.
-std::string shares_in_words(const CriticalPath& path);
+// Empty where no span is on it.
+std::string shares_in_words(const CriticalPath& path, const Speech& speech = {});
 
 }  // namespace trainscope::analysis
